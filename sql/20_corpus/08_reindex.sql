@@ -1,0 +1,144 @@
+-- The life of a reindex run: start, a failed source, finish, look.
+
+create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
+returns uuid
+language sql
+set search_path = ''
+begin atomic
+    insert into app.reindex_runs (tenant_id, requested_by, is_complete)
+    values (p_tenant_id, p_user_id, p_is_complete)
+    returning id;
+end;
+comment on function private.start_reindex is 'See api.start_reindex.';
+grant execute on function private.start_reindex to authenticated, service_role;
+
+create function api.start_reindex(p_is_complete boolean) returns uuid
+language sql
+set search_path = ''
+begin atomic
+    select private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete);
+end;
+comment on function api.start_reindex is
+    'Opens a run; its id. p_is_complete: all sources will be listed, so vanished ones are retired.';
+grant execute on function api.start_reindex to authenticated, service_role;
+
+create function private.fail_source(p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text)
+returns void
+language sql
+set search_path = ''
+begin atomic
+    insert into app.reindex_run_sources (tenant_id, run_id, source_key, status, reason)
+    values (p_tenant_id, p_run_id, p_key, 'error', left(p_reason, 500));
+    -- what was indexed before stays; the source only says that its newest version failed
+    update app.sources set status = 'error', status_reason = left(p_reason, 500)
+    where tenant_id = p_tenant_id and source_key = p_key;
+end;
+comment on function private.fail_source is 'See api.fail_source.';
+grant execute on function private.fail_source to authenticated, service_role;
+
+create function api.fail_source(p_run_id uuid, p_key text, p_reason text) returns void
+language sql
+set search_path = ''
+begin atomic
+    select private.fail_source(private.required_admin_tenant_id(), p_run_id, p_key, p_reason);
+end;
+comment on function api.fail_source is 'Notes that a source failed and why. Its old chunks stay.';
+grant execute on function api.fail_source to authenticated, service_role;
+
+create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
+returns table (run_id uuid, status text, added bigint, changed bigint, kept bigint, removed bigint,
+    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.id, r.status, coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
+        coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
+        count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
+        coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
+            order by s.source_key) filter (where s.source_key is not null), '[]')
+    from app.reindex_runs r
+    left join app.reindex_run_sources s on s.tenant_id = r.tenant_id and s.run_id = r.id
+    where r.tenant_id = p_tenant_id and r.id = p_run_id
+    group by r.tenant_id, r.id;
+end;
+comment on function private.reindex_summary is 'A run with its counts in chunks and its sources.';
+grant execute on function private.reindex_summary to authenticated, service_role;
+
+create function private.finish_reindex(p_tenant_id uuid, p_run_id uuid, p_listing text[], p_now timestamptz)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_run app.reindex_runs;
+    v_failed bigint;
+    v_done bigint;
+    v_retired integer := 0;
+begin
+    select r.* into v_run from app.reindex_runs r
+    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
+    for no key update;
+    if v_run.id is null then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+    select count(*) filter (where d.status = 'error'), count(*) filter (where d.status <> 'error')
+    into v_failed, v_done
+    from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
+
+    -- an empty listing is a broken crawl, not an empty brand
+    if v_run.is_complete and cardinality(p_listing) > 0 then
+        delete from app.sources s
+        where s.tenant_id = p_tenant_id
+            and (s.source_key <> all (p_listing)
+                or exists (
+                    select from app.reindex_run_sources d
+                    where d.tenant_id = p_tenant_id and d.run_id = p_run_id
+                        and d.source_key = s.source_key and d.source_type <> s.source_type));
+        get diagnostics v_retired = row_count;
+    end if;
+    update app.reindex_runs r
+    set status = case when v_failed = 0 then 'ready' when v_done = 0 then 'failed' else 'partial' end,
+        retired = v_retired, finished_at = p_now
+    where r.tenant_id = p_tenant_id and r.id = p_run_id;
+end
+$$;
+comment on function private.finish_reindex is 'See api.finish_reindex.';
+grant execute on function private.finish_reindex to authenticated, service_role;
+
+create function api.finish_reindex(p_run_id uuid, p_listing text[])
+returns table (run_id uuid, status text, added bigint, changed bigint, kept bigint, removed bigint,
+    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql
+set search_path = ''
+begin atomic
+    select private.finish_reindex(private.required_admin_tenant_id(), p_run_id, p_listing, now());
+    select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
+end;
+comment on function api.finish_reindex is
+    'Closes a run. A complete run retires sources that p_listing lacks; an empty listing retires none.';
+grant execute on function api.finish_reindex to authenticated, service_role;
+
+create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+end
+$$;
+comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
+grant execute on function private.require_run to authenticated, service_role;
+
+create function api.get_reindex(p_run_id uuid)
+returns table (run_id uuid, status text, added bigint, changed bigint, kept bigint, removed bigint,
+    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select private.require_run(private.required_admin_tenant_id(), p_run_id);
+    select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
+end;
+comment on function api.get_reindex is 'A run of the brand with its sources.';
+grant execute on function api.get_reindex to authenticated, service_role;

@@ -1,0 +1,137 @@
+-- One exact search per index: a vector meets only vectors of its own model.
+-- Exact: every chunk of the brand is compared, so a small brand beside a big one loses nothing.
+
+create function private.usable_vector(p_embedding extensions.vector) returns extensions.vector
+language plpgsql immutable
+set search_path = ''
+as $$
+begin
+    -- the cosine of a zero vector is NaN, and NaN passes every threshold
+    if coalesce(extensions.vector_norm(p_embedding), 0) = 0 then
+        raise exception using errcode = 'PT400', message = 'bad_request', detail = 'the vector has no direction';
+    end if;
+    return p_embedding;
+end
+$$;
+comment on function private.usable_vector is 'The vector itself; a zero or missing one ends the call.';
+grant execute on function private.usable_vector to authenticated, service_role;
+
+create function private.similarities_primary(p_tenant_id uuid, p_embedding extensions.vector)
+returns table (ids uuid[], similarities double precision[])
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+    v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
+begin
+    return query
+    select coalesce(array_agg(e.chunk_id), '{}'),
+        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
+    from app.chunk_embeddings_primary e
+    where e.tenant_id = p_tenant_id;
+end
+$$;
+comment on function private.similarities_primary is 'Cosine of every chunk of the brand in the primary index.';
+grant execute on function private.similarities_primary to authenticated, service_role;
+
+create function api.match_chunks_primary(
+    p_embedding extensions.vector, p_question text default '', p_limit integer default 6,
+    p_dense_weight double precision default null)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.*
+    from private.similarities_primary(
+            private.required_tenant_id(), private.usable_vector(p_embedding)) s,
+        private.question_terms(private.tenant_id(), p_question) q,
+        private.rank_chunks(private.tenant_id(), 'primary', s.ids, s.similarities,
+            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+end;
+comment on function api.match_chunks_primary is
+    'The chunks of the caller''s brand that are closest to a question of the primary index''s model. '
+    'Without p_question: by cosine alone.';
+grant execute on function api.match_chunks_primary to authenticated, service_role;
+
+create function private.similarities_fallback(p_tenant_id uuid, p_embedding extensions.vector)
+returns table (ids uuid[], similarities double precision[])
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+    v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
+begin
+    return query
+    select coalesce(array_agg(e.chunk_id), '{}'),
+        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
+    from app.chunk_embeddings_fallback e
+    where e.tenant_id = p_tenant_id;
+end
+$$;
+comment on function private.similarities_fallback is 'Cosine of every chunk of the brand in the fallback index.';
+grant execute on function private.similarities_fallback to authenticated, service_role;
+
+create function api.match_chunks_fallback(
+    p_embedding extensions.vector, p_question text default '', p_limit integer default 6,
+    p_dense_weight double precision default null)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.*
+    from private.similarities_fallback(
+            private.required_tenant_id(), private.usable_vector(p_embedding)) s,
+        private.question_terms(private.tenant_id(), p_question) q,
+        private.rank_chunks(private.tenant_id(), 'fallback', s.ids, s.similarities,
+            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+end;
+comment on function api.match_chunks_fallback is
+    'The chunks of the caller''s brand that are closest to a question of the fallback index''s model. '
+    'Without p_question: by cosine alone.';
+grant execute on function api.match_chunks_fallback to authenticated, service_role;
+
+create function private.similarities_local(p_tenant_id uuid, p_embedding extensions.vector)
+returns table (ids uuid[], similarities double precision[])
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+    v_query extensions.vector(384) := p_embedding;  -- cast once, not once a row
+begin
+    return query
+    select coalesce(array_agg(e.chunk_id), '{}'),
+        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
+    from app.chunk_embeddings_local e
+    where e.tenant_id = p_tenant_id;
+end
+$$;
+comment on function private.similarities_local is 'Cosine of every chunk of the brand in the local index.';
+grant execute on function private.similarities_local to authenticated, service_role;
+
+create function api.match_chunks_local(
+    p_embedding extensions.vector, p_question text default '', p_limit integer default 6,
+    p_dense_weight double precision default null)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.*
+    from private.similarities_local(
+            private.required_tenant_id(), private.usable_vector(p_embedding)) s,
+        private.question_terms(private.tenant_id(), p_question) q,
+        private.rank_chunks(private.tenant_id(), 'local', s.ids, s.similarities,
+            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+end;
+comment on function api.match_chunks_local is
+    'The chunks of the caller''s brand that are closest to a question of the local index''s model. '
+    'Without p_question: by cosine alone.';
+grant execute on function api.match_chunks_local to authenticated, service_role;
