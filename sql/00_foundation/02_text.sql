@@ -16,9 +16,9 @@ create function private.states_price(p_content text) returns boolean
 language sql immutable parallel safe strict
 set search_path = ''
 begin atomic
-    -- an amount beside a currency (12,50 € / EUR 12 / 24.9 ct/kWh), or under a column named by one
-    select p_content ~* '([€$£]|\m(eur|usd|gbp|chf)\M)\s*[-+]?\d'
-        or p_content ~* '\d\s*([€$£]|\m(eur|euros?|usd|gbp|chf|ct|cents?|pence)\M)'
+    -- an amount beside a currency (12,50 € / EUR 12 / 49,– € / 24.9 ct/kWh), or under a column of one
+    select p_content ~* '([€$£]|\m(eur|euros?|usd|gbp|chf))\s*[-+]?\d'
+        or p_content ~* '\d([.,]\s?[-–]+)?\s*([€$£]|(eur|euros?|usd|gbp|chf|ct|cents?|pence)\M)'
         or p_content ~* '([€$£]|\m(eur|usd|gbp|chf|ct)\M)[^:;\n]{0,20}:\s*[-+]?\d';
 end;
 comment on function private.states_price is

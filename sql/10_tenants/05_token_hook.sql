@@ -7,7 +7,7 @@ as $$
 declare
     -- the parameter is named by Supabase's contract, so it has no p_
     v_user_id uuid := (event ->> 'user_id')::uuid;
-    v_metadata jsonb := coalesce(event -> 'claims' -> 'app_metadata', '{}');
+    v_metadata jsonb := coalesce(nullif(event -> 'claims' -> 'app_metadata', 'null'), '{}');
     v_member record;
 begin
     -- a brand that the user chose earlier stays, if the user still belongs to it

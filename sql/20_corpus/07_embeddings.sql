@@ -17,7 +17,8 @@ begin
     select array_agg(s.chunk_ids[p.place + 1] order by p.at) into v_chunk_ids
     from app.sources s, unnest(p_places) with ordinality p (place, at)
     where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key;
-    if cardinality(v_chunk_ids) <> cardinality(p_embeddings) or array_position(v_chunk_ids, null) > 0 then
+    if coalesce(cardinality(v_chunk_ids), 0) <> cardinality(p_embeddings)
+        or array_position(v_chunk_ids, null) > 0 then
         raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a vector has no chunk';
     end if;
     case p_index

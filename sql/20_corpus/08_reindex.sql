@@ -1,26 +1,40 @@
 -- The life of a reindex run: start, a failed source, finish, look.
 
 create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
-returns uuid
+returns table (run_id uuid, tenant text)
 language sql
 set search_path = ''
 begin atomic
     insert into app.reindex_runs (tenant_id, requested_by, is_complete)
     values (p_tenant_id, p_user_id, p_is_complete)
-    returning id;
+    returning id, (select t.slug from app.tenants t where t.id = p_tenant_id);
 end;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
-create function api.start_reindex(p_is_complete boolean) returns uuid
+create function api.start_reindex(p_is_complete boolean) returns table (run_id uuid, tenant text)
 language sql
 set search_path = ''
 begin atomic
-    select private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete);
+    select s.run_id, s.tenant
+    from private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
-    'Opens a run; its id. p_is_complete: all sources will be listed, so vanished ones are retired.';
+    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
+
+create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+end
+$$;
+comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
+grant execute on function private.require_run to authenticated, service_role;
 
 create function private.fail_source(p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text)
 returns void
@@ -40,18 +54,19 @@ create function api.fail_source(p_run_id uuid, p_key text, p_reason text) return
 language sql
 set search_path = ''
 begin atomic
-    select private.fail_source(private.required_admin_tenant_id(), p_run_id, p_key, p_reason);
+    select private.require_run(private.required_admin_tenant_id(), p_run_id);
+    select private.fail_source(private.tenant_id(), p_run_id, p_key, p_reason);
 end;
 comment on function api.fail_source is 'Notes that a source failed and why. Its old chunks stay.';
 grant execute on function api.fail_source to authenticated, service_role;
 
 create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
-returns table (run_id uuid, status text, added bigint, changed bigint, kept bigint, removed bigint,
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
     failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''
 begin atomic
-    select r.id, r.status, coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
+    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status, coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
         coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
         count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
         coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
@@ -93,7 +108,13 @@ begin
                 or exists (
                     select from app.reindex_run_sources d
                     where d.tenant_id = p_tenant_id and d.run_id = p_run_id
-                        and d.source_key = s.source_key and d.source_type <> s.source_type));
+                        and d.source_key = s.source_key and d.source_type <> s.source_type))
+            -- what a later run has indexed is not this run's to judge
+            and not exists (
+                select from app.reindex_run_sources d
+                join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
+                where d.tenant_id = p_tenant_id and d.source_key = s.source_key
+                    and d.status <> 'error' and r.generation > v_run.generation);
         get diagnostics v_retired = row_count;
     end if;
     update app.reindex_runs r
@@ -106,7 +127,7 @@ comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(p_run_id uuid, p_listing text[])
-returns table (run_id uuid, status text, added bigint, changed bigint, kept bigint, removed bigint,
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
     failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql
 set search_path = ''
@@ -118,21 +139,8 @@ comment on function api.finish_reindex is
     'Closes a run. A complete run retires sources that p_listing lacks; an empty listing retires none.';
 grant execute on function api.finish_reindex to authenticated, service_role;
 
-create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
-language plpgsql stable
-set search_path = ''
-as $$
-begin
-    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
-        raise exception using errcode = 'PT404', message = 'not_found';
-    end if;
-end
-$$;
-comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
-grant execute on function private.require_run to authenticated, service_role;
-
 create function api.get_reindex(p_run_id uuid)
-returns table (run_id uuid, status text, added bigint, changed bigint, kept bigint, removed bigint,
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
     failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''

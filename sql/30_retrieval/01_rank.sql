@@ -42,12 +42,15 @@ begin atomic
         from unnest(p_words, p_lexemes) q (word, lexeme)
         join app.chunk_terms t on t.tenant_id = p_tenant_id and t.lexeme = q.lexeme
         group by q.word, t.chunk_id
-    ), idf as (
-        select q.word, ln(1 + (p_chunks - count(h.chunk_id) + 0.5::float8) / (count(h.chunk_id) + 0.5::float8))
-            as value
+    ), spread as (
+        select q.word, count(h.chunk_id)::double precision as chunks
         from (select distinct u.word from unnest(p_words) u (word)) q
         left join hits h on h.word = q.word
         group by q.word
+    ), idf as (
+        -- an index that is being filled has fewer chunks than a word may have: no less than that
+        select s.word, ln(1 + (greatest(p_chunks, s.chunks) - s.chunks + 0.5) / (s.chunks + 0.5)) as value
+        from spread s
     )
     select h.chunk_id, sum(i.value * h.frequency * 2.2 / (h.frequency + 1.2)), sum(i.value),
         (select sum(a.value) from idf a)

@@ -1,19 +1,26 @@
 -- One exact search per index: a vector meets only vectors of its own model.
 -- Exact: every chunk of the brand is compared, so a small brand beside a big one loses nothing.
 
-create function private.usable_vector(p_embedding extensions.vector) returns extensions.vector
-language plpgsql immutable
+create function private.usable_vector(
+    p_index text, p_model text, p_embedding extensions.vector)
+returns extensions.vector
+language plpgsql stable
 set search_path = ''
 as $$
 begin
+    if not exists (select from app.embedding_indexes i where i.name = p_index and i.model = p_model) then
+        raise exception using errcode = 'PT422', message = 'model_mismatch';
+    end if;
     -- the cosine of a zero vector is NaN, and NaN passes every threshold
     if coalesce(extensions.vector_norm(p_embedding), 0) = 0 then
-        raise exception using errcode = 'PT400', message = 'bad_request', detail = 'the vector has no direction';
+        raise exception using errcode = 'PT400', message = 'bad_request',
+            detail = 'the vector has no direction';
     end if;
     return p_embedding;
 end
 $$;
-comment on function private.usable_vector is 'The vector itself; a zero or missing one ends the call.';
+comment on function private.usable_vector is
+    'The vector itself; one without direction, or of another model than that of the index, ends the call.';
 grant execute on function private.usable_vector to authenticated, service_role;
 
 create function private.similarities_primary(p_tenant_id uuid, p_embedding extensions.vector)
@@ -35,8 +42,8 @@ comment on function private.similarities_primary is 'Cosine of every chunk of th
 grant execute on function private.similarities_primary to authenticated, service_role;
 
 create function api.match_chunks_primary(
-    p_embedding extensions.vector, p_question text default '', p_limit integer default 6,
-    p_dense_weight double precision default null)
+    p_embedding extensions.vector, p_model text, p_question text default '',
+    p_limit integer default 6, p_dense_weight double precision default null)
 returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
@@ -46,7 +53,7 @@ set search_path = ''
 begin atomic
     select r.*
     from private.similarities_primary(
-            private.required_tenant_id(), private.usable_vector(p_embedding)) s,
+            private.required_tenant_id(), private.usable_vector('primary', p_model, p_embedding)) s,
         private.question_terms(private.tenant_id(), p_question) q,
         private.rank_chunks(private.tenant_id(), 'primary', s.ids, s.similarities,
             q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
@@ -75,8 +82,8 @@ comment on function private.similarities_fallback is 'Cosine of every chunk of t
 grant execute on function private.similarities_fallback to authenticated, service_role;
 
 create function api.match_chunks_fallback(
-    p_embedding extensions.vector, p_question text default '', p_limit integer default 6,
-    p_dense_weight double precision default null)
+    p_embedding extensions.vector, p_model text, p_question text default '',
+    p_limit integer default 6, p_dense_weight double precision default null)
 returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
@@ -86,7 +93,7 @@ set search_path = ''
 begin atomic
     select r.*
     from private.similarities_fallback(
-            private.required_tenant_id(), private.usable_vector(p_embedding)) s,
+            private.required_tenant_id(), private.usable_vector('fallback', p_model, p_embedding)) s,
         private.question_terms(private.tenant_id(), p_question) q,
         private.rank_chunks(private.tenant_id(), 'fallback', s.ids, s.similarities,
             q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
@@ -115,8 +122,8 @@ comment on function private.similarities_local is 'Cosine of every chunk of the 
 grant execute on function private.similarities_local to authenticated, service_role;
 
 create function api.match_chunks_local(
-    p_embedding extensions.vector, p_question text default '', p_limit integer default 6,
-    p_dense_weight double precision default null)
+    p_embedding extensions.vector, p_model text, p_question text default '',
+    p_limit integer default 6, p_dense_weight double precision default null)
 returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
@@ -126,7 +133,7 @@ set search_path = ''
 begin atomic
     select r.*
     from private.similarities_local(
-            private.required_tenant_id(), private.usable_vector(p_embedding)) s,
+            private.required_tenant_id(), private.usable_vector('local', p_model, p_embedding)) s,
         private.question_terms(private.tenant_id(), p_question) q,
         private.rank_chunks(private.tenant_id(), 'local', s.ids, s.similarities,
             q.words, q.lexemes, p_dense_weight, p_limit, now()) r;

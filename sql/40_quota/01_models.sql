@@ -46,7 +46,11 @@ begin atomic
         on d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
     where m.task = p_task
         and coalesce(d.calls, 0) < m.calls_per_day
-        and coalesce(d.closed_until, '-infinity') <= p_now
+        -- a pause may have begun before midnight
+        and not exists (
+            select from private.model_days c
+            where c.model = m.name and c.day >= (p_now at time zone m.time_zone)::date - 1
+                and c.closed_until > p_now)
     order by m.rung;
 end;
 comment on function private.open_models is 'The models that may be called now, first to last.';

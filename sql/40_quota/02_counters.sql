@@ -14,7 +14,7 @@ alter table private.user_minutes force row level security;
 create table private.tenant_days (
     tenant_id uuid not null references app.tenants on delete cascade,
     day date not null,
-    turns integer not null check (turns > 0),
+    turns integer not null check (turns >= 0),
     primary key (tenant_id, day)
 );
 comment on table private.tenant_days is 'Turns of a brand on a day of its own time zone.';

@@ -27,6 +27,7 @@ const (
 	TurnIDUsed          Code = "turn_id_used"
 	NewerSnapshot       Code = "newer_snapshot"
 	ReindexRunning      Code = "reindex_running"
+	LibraryMissing      Code = "library_missing"
 	BodyTooLarge        Code = "body_too_large"
 	WrongContentType    Code = "wrong_content_type"
 	ModelMismatch       Code = "model_mismatch"
@@ -59,6 +60,7 @@ var meanings = map[Code]meaning{
 	TurnIDUsed:          {http.StatusConflict, "This turn id was already used."},
 	NewerSnapshot:       {http.StatusConflict, "A newer version of this source is already indexed."},
 	ReindexRunning:      {http.StatusConflict, "This source is being indexed right now."},
+	LibraryMissing:      {http.StatusConflict, "The documents of this brand can't be found; nothing was changed."},
 	BodyTooLarge:        {http.StatusRequestEntityTooLarge, "The request body is too large."},
 	WrongContentType:    {http.StatusUnsupportedMediaType, "Send the body as application/json."},
 	ModelMismatch:       {http.StatusUnprocessableEntity, "The vectors come from another model than the index."},

@@ -1,0 +1,130 @@
+// Package app is the only wiring: it turns a checked configuration into a pool, models and
+// handlers. The same handlers run on Lambda and on one machine; nothing here asks which.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"porchlight/functions/internal/config"
+	"porchlight/functions/internal/extract"
+	"porchlight/functions/internal/identity"
+	"porchlight/functions/internal/model"
+	"porchlight/functions/internal/store"
+	"porchlight/functions/internal/turn"
+	"porchlight/functions/internal/web"
+)
+
+// App holds the handlers and what they share.
+type App struct {
+	Ask     http.Handler // POST /v1/ask
+	Reindex http.Handler // POST /v1/reindex, GET /v1/reindex/{run}
+	Review  http.Handler // GET /v1/review/stale, POST /v1/review/chunks/{id}/verify
+	store   *store.Store
+	models  *models
+	options web.Options
+}
+
+// New connects nothing but checks that the database is there, that its schema is, and that the login
+// is one that row-level security holds. Close the App when done.
+func New(ctx context.Context, c config.Config, log io.Writer) (*App, error) {
+	models, err := openModels(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, store.Options{URL: c.DatabaseURL.Reveal(), MaxConnections: int32(c.MaxConnections)})
+	if err != nil {
+		return nil, errors.Join(err, models.close())
+	}
+	a := &App{store: db, models: models}
+	if err := a.wire(ctx, c, log); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *App) wire(ctx context.Context, c config.Config, log io.Writer) error {
+	if err := a.store.Check(ctx); err != nil {
+		return err
+	}
+	verifier, err := identity.NewVerifier(identity.VerifierConfig{
+		JWKSURL: c.JWKSURL, HS256Secret: sharedSecret(c), Issuer: c.JWTIssuer, Audience: "authenticated",
+		Now: time.Now,
+	})
+	if err != nil {
+		return err
+	}
+	a.options = web.Options{
+		Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: c.LogLevel})),
+		Now:    time.Now, NewID: uuid.NewString, Origins: c.AllowedOrigins,
+	}
+	asker := &turn.Service{
+		Store: a.store, Embedders: a.models.queries, Extractor: extract.Extractor{Embed: a.models.sentences},
+		Now: time.Now, NewNonce: uuid.NewString,
+	}
+	if a.models.generator != nil {
+		asker.Writer = model.Ladder{
+			Generator: a.models.generator, AttemptTimeout: attemptTimeout, Now: time.Now, Sleep: model.Sleep,
+		}
+	}
+	a.Ask = web.NewAsk(a.options, verifier, asker)
+	a.Reindex = web.NewReindex(a.options, verifier, &reindexer{
+		Indexer: Indexer{a.models}, store: a.store, root: c.LibraryDir,
+	})
+	a.Review = web.NewReview(a.options, verifier, reviewer{a.store})
+	return nil
+}
+
+// attemptTimeout is how long one model may take: a person stands at a door.
+const attemptTimeout = 12 * time.Second
+
+// Handler serves all routes of the App and GET /healthz.
+func (a *App) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/v1/ask", a.Ask)
+	mux.Handle("/v1/reindex", a.Reindex)
+	mux.Handle("/v1/reindex/", a.Reindex)
+	mux.Handle("/v1/review/", a.Review)
+	mux.Handle("/healthz", web.NewHealth(a.options))
+	return mux
+}
+
+// Indexer runs reindexes with the models of the App, which closes them.
+func (a *App) Indexer() Indexer { return Indexer{a.models} }
+
+// Close closes the pool and the models.
+func (a *App) Close() error {
+	a.store.Close()
+	return a.models.close()
+}
+
+// Start is for the Lambda functions: it reads the environment and wires an App, or tells the log of
+// the function what is missing and ends the process, so that a wrong deployment is seen at once.
+func Start(ctx context.Context) *App {
+	c, err := config.Load(os.Getenv)
+	if err == nil {
+		var a *App
+		if a, err = New(ctx, c, os.Stderr); err == nil {
+			return a
+		}
+	}
+	fmt.Fprintln(os.Stderr, "porchlight:", err)
+	os.Exit(1)
+	return nil
+}
+
+// sharedSecret is nil unless HS256 is switched on.
+func sharedSecret(c config.Config) []byte {
+	if c.JWTSecret == "" {
+		return nil
+	}
+	return []byte(c.JWTSecret.Reveal())
+}

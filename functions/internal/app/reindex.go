@@ -1,0 +1,181 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"porchlight/functions/internal/config"
+	"porchlight/functions/internal/corpus"
+	"porchlight/functions/internal/identity"
+	"porchlight/functions/internal/ingest"
+	"porchlight/functions/internal/problem"
+	"porchlight/functions/internal/store"
+	"porchlight/functions/internal/web"
+)
+
+// Indexer runs reindexes with the models that the configuration gives access to.
+type Indexer struct{ models *models }
+
+// OpenIndexer is for commands that only index: of the configuration it reads what concerns models.
+func OpenIndexer(ctx context.Context, c config.Config) (Indexer, error) {
+	m, err := openModels(ctx, c)
+	return Indexer{m}, err
+}
+
+// Close closes the models.
+func (x Indexer) Close() error { return x.models.close() }
+
+// Job is one reindex.
+type Job struct {
+	Store     *store.Store
+	Principal identity.Principal
+	Selection ingest.Selection
+	Folder    func(slug string) string // where the documents of the brand are
+	Began     func(runID string)       // told as soon as there is a run; may be nil
+	Progress  func(ingest.Progress)    // told after each source; may be nil
+}
+
+// Index does the job. A source that fails is in the summary, not an error.
+func (x Indexer) Index(ctx context.Context, j Job) (ingest.Summary, error) {
+	id, slug, err := j.Store.StartReindex(ctx, j.Principal, j.Selection.All)
+	if err != nil {
+		return ingest.Summary{}, err
+	}
+	if j.Began != nil {
+		j.Began(id)
+	}
+	stored := brandStore{j.Store, j.Principal, id, x.models.documents}
+	summary, err := x.run(ctx, j, stored, j.Folder(slug))
+	if err != nil && summary.Run.ID == "" { // it never came to the run that was opened for it
+		_, finishErr := stored.FinishReindex(ctx, ingest.Run{ID: id}, nil)
+		err = errors.Join(err, finishErr)
+	}
+	return summary, err
+}
+
+func (x Indexer) run(ctx context.Context, j Job, stored brandStore, dir string) (ingest.Summary, error) {
+	fsys, folder, err := ingest.OpenFolder(dir)
+	if err != nil {
+		return ingest.Summary{}, missingLibrary(err)
+	}
+	defer folder.Close()
+	brand, err := ingest.ReadBrand(fsys)
+	if err != nil {
+		return ingest.Summary{}, missingLibrary(err)
+	}
+	r := &ingest.Reindexer{
+		Library: ingest.NewFolder(fsys), Store: stored, Embedders: x.models.documents,
+		Profile: ingest.Doorstep(), Defaults: brand.Defaults(), Progress: j.Progress,
+	}
+	summary, err := r.Run(ctx, j.Selection)
+	if errors.Is(err, ingest.ErrEmptyLibrary) {
+		err = missingLibrary(err)
+	}
+	return summary, err
+}
+
+func missingLibrary(err error) error { return problem.New(problem.LibraryMissing, err) }
+
+// brandStore is the store as one run of one brand sees it.
+type brandStore struct {
+	db        *store.Store
+	p         identity.Principal
+	runID     string
+	embedders []ingest.Embedder
+}
+
+func (b brandStore) StartReindex(context.Context, ingest.Selection) (ingest.Run, error) {
+	return ingest.Run{ID: b.runID}, nil
+}
+
+func (b brandStore) PlanReindex(
+	ctx context.Context, _ ingest.Run, src corpus.Source, chunks []corpus.Chunk,
+) (ingest.Plan, error) {
+	indexes := make([]string, len(b.embedders))
+	for i, e := range b.embedders {
+		indexes[i] = e.Index()
+	}
+	plan, err := b.db.PlanReindex(ctx, b.p, src, chunks, indexes)
+	return ingest.Plan(plan), err
+}
+
+func (b brandStore) ApplyReindex(ctx context.Context, run ingest.Run, a ingest.Apply) (ingest.Applied, error) {
+	vectors := make([]store.Vectors, len(a.Vectors))
+	for i, v := range a.Vectors {
+		vectors[i] = store.Vectors(v)
+	}
+	done, err := b.db.ApplyReindex(ctx, b.p, run.ID, a.Source, a.Chunks, a.New, vectors)
+	return ingest.Applied{Unchanged: done.Unchanged, Counts: ingest.Counts{
+		Added: done.Added, Changed: done.Changed, Kept: done.Kept, Removed: done.Removed,
+	}}, err
+}
+
+func (b brandStore) FailSource(ctx context.Context, run ingest.Run, key, reason string) error {
+	return b.db.FailSource(ctx, b.p, run.ID, key, reason)
+}
+
+func (b brandStore) FinishReindex(ctx context.Context, run ingest.Run, listing []string) (int, error) {
+	view, err := b.db.FinishReindex(ctx, b.p, run.ID, listing)
+	return view.Retired, err
+}
+
+// reindexer serves the routes of /v1/reindex.
+type reindexer struct {
+	Indexer
+	store *store.Store
+	root  string // one folder of documents a brand, named by its slug
+}
+
+// Reindex runs a reindex and tells its progress.
+func (x *reindexer) Reindex(
+	ctx context.Context, p identity.Principal, req web.ReindexRequest, progress func(web.ReindexEvent) error,
+) error {
+	p.Tenant = req.Tenant
+	if x.root == "" {
+		return missingLibrary(errors.New("PORCHLIGHT_LIBRARY_DIR is not set"))
+	}
+	var gone error // the first error of progress: nobody reads any more
+	tell := func(e web.ReindexEvent) {
+		if gone == nil {
+			gone = progress(e)
+		}
+	}
+	summary, err := x.Index(ctx, Job{
+		Store: x.store, Principal: p, Selection: ingest.Selection{All: req.All, Keys: req.Sources},
+		Folder:   func(slug string) string { return filepath.Join(x.root, slug) },
+		Began:    func(runID string) { tell(web.RunBegan(runID)) },
+		Progress: func(s ingest.Progress) { tell(web.SourceEnded(s.Key, s.Status, s.Why)) },
+	})
+	if err != nil {
+		return fmt.Errorf("reindex: %w", err)
+	}
+	tell(web.RunEnded(string(summary.Status), web.Counts{
+		Added: summary.Added, Changed: summary.Changed, Kept: summary.Kept, Removed: summary.Removed,
+		Failed: len(summary.Failures),
+	}))
+	return gone
+}
+
+// Run shows a run of the caller's brand.
+func (x *reindexer) Run(ctx context.Context, p identity.Principal, runID string) (web.RunView, error) {
+	run, err := x.store.GetReindex(ctx, p, runID)
+	if err != nil {
+		return web.RunView{}, err
+	}
+	view := web.RunView{
+		RunID: run.ID, Tenant: run.Tenant, Status: run.Status, StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
+		Counts: web.Counts{
+			Added: run.Added, Changed: run.Changed, Kept: run.Kept, Removed: run.Removed, Failed: run.Failed,
+		},
+	}
+	for _, s := range run.Sources {
+		source := web.SourceView{Key: s.Key, Status: s.Status}
+		if s.Reason != nil {
+			source.Reason = *s.Reason
+		}
+		view.Sources = append(view.Sources, source)
+	}
+	return view, nil
+}

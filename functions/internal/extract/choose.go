@@ -1,0 +1,131 @@
+package extract
+
+import (
+	"slices"
+	"time"
+)
+
+// answer picks the sentences.
+func (s scorer) answer(limit int) Answer {
+	start := s.start(limit)
+	if start == nil {
+		return Answer{}
+	}
+	if start.IsStale && start.isPrice {
+		return Answer{Held: true, HeldChunk: start.ChunkID}
+	}
+	picked := s.window(start, limit)
+	if second := s.second(picked); second != nil && len(picked) < limit {
+		picked = append(picked, second)
+	}
+	return answerOf(picked)
+}
+
+// start returns the passage that the answer begins with, nil when none answers.
+func (s scorer) start(limit int) *passage {
+	var found *passage
+	for _, p := range s.chunks.passages {
+		if s.answers(p) && (found == nil || s.score(p) > s.score(found)) {
+			found = p
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	if first := found.passages[0]; s.isAsked(found.chunk) && !first.isRow && found.index < limit {
+		found = first
+	}
+	if found.isQuestion && found.next() != nil {
+		found = found.next()
+	}
+	return found
+}
+
+// isReply says whether a section is the reply to its heading, from its first sentence on: so are
+// those of an FAQ, and those of a list of objections unless the question asks for a price.
+func (s scorer) isReply(k *chunk) bool {
+	return k.SourceType == "faq" || k.SourceType == "objection" && s.question.price < priceAsked
+}
+
+// isAsked says whether the heading of a section is the question.
+func (s scorer) isAsked(k *chunk) bool {
+	inHeading := s.share(func(t term) float64 { return best(t.stem, k.heading) })
+	return s.isReply(k) || len(s.question.terms) > 0 && inHeading >= minHeading || nearness(k.cosine) >= minHeading
+}
+
+// window returns start and what follows it as long as it belongs together.
+func (s scorer) window(start *passage, limit int) []*passage {
+	picked := []*passage{start}
+	whole := s.isAsked(start.chunk)
+	isIntro := start.text[len(start.text)-1] == ':'
+	for p := start.next(); p != nil && len(picked) < limit; p = p.next() {
+		if start.isRow {
+			if p.isRow && s.score(p) >= s.score(start)-tie {
+				picked = append(picked, p)
+			}
+			continue
+		}
+		follows := whole || isIntro || p.paragraph == start.paragraph && p.share > 0
+		if p.isRow && !isIntro || p.isQuestion || !follows || s.speaksOfOthers(p) || p.IsStale && p.isPrice {
+			break
+		}
+		picked = append(picked, p)
+	}
+	return picked
+}
+
+// A second chunk is asked when that much of the question is open, and closes that much of it.
+const minOpen, minClosed = 0.35, 0.6
+
+// second returns a sentence of another chunk for the part of the question that the picked ones leave
+// open, nil when there is no large part or no such sentence.
+func (s scorer) second(picked []*passage) *passage {
+	open := func(t term) float64 {
+		for _, p := range picked {
+			if max(best(t.stem, p.own), best(t.stem, p.heading), best(t.stem, p.context)) > 0 {
+				return -1
+			}
+		}
+		return 0
+	}
+	var sum, left float64
+	for _, t := range s.question.terms {
+		sum += t.weight
+		if open(t) == 0 {
+			left += t.weight
+		}
+	}
+	if left == 0 || left/sum < minOpen {
+		return nil
+	}
+	var found *passage
+	most := 0.0
+	for _, p := range s.chunks.passages {
+		closed := s.share(func(t term) float64 {
+			if open(t) < 0 {
+				return -1
+			}
+			return best(t.stem, p.own)
+		})
+		if p.chunk != picked[0].chunk && !p.IsStale && s.answers(p) && closed >= minClosed && closed > most {
+			found, most = p, closed
+		}
+	}
+	return found
+}
+
+func answerOf(picked []*passage) Answer {
+	var a Answer
+	var oldest *time.Time
+	for _, p := range picked {
+		a.Sentences = append(a.Sentences, Sentence{Text: p.text, ChunkID: p.ChunkID, Index: p.index})
+		if !slices.Contains(a.Used, p.ChunkID) {
+			a.Used = append(a.Used, p.ChunkID)
+		}
+		if p.IsPricing && p.VerifiedAt != nil && (oldest == nil || p.VerifiedAt.Before(*oldest)) {
+			oldest = p.VerifiedAt
+		}
+	}
+	a.AsOf = oldest
+	return a
+}

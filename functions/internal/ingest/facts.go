@@ -1,0 +1,176 @@
+package ingest
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"porchlight/functions/internal/corpus"
+)
+
+// Defaults says what a document is that does not say it itself.
+type Defaults struct {
+	Language   string            // ISO 639-1; English when empty
+	Visibility corpus.Visibility // corpus.Tenant when empty
+	Types      map[string]string // first folder of the key → source type, the usual ones when nil
+}
+
+// fact is one thing that a file says about itself, spelled as in the file.
+type fact struct {
+	value string
+	line  int // of the file, from 1
+}
+
+// The most characters that are stored of a title and an address.
+const (
+	maxTitle = 500
+	maxURL   = 2000
+)
+
+// The names of the facts that a source is made of. Others become its metadata.
+const (
+	factTitle      = "title"
+	factType       = "type"
+	factLanguage   = "language"
+	factVisibility = "visibility"
+	factURL        = "url"
+	factVerifiedAt = "verified_at"
+	factValidFrom  = "valid_from"
+	factValidTo    = "valid_to"
+)
+
+func knownFacts() []string {
+	return []string{
+		factTitle, factType, factLanguage, factVisibility, factURL, factVerifiedAt, factValidFrom,
+		factValidTo,
+	}
+}
+
+func sourceTypes() []string {
+	return []string{"price", "objection", "script", "policy", "faq", "article"}
+}
+
+func visibilities() []corpus.Visibility {
+	return []corpus.Visibility{corpus.Public, corpus.Tenant, corpus.Private}
+}
+
+// usualFolders returns the source type of the folders that every brand may have.
+func usualFolders() map[string]string {
+	return map[string]string{
+		"prices": "price", "objections": "objection", "scripts": "script", "policies": "policy",
+		"faq": "faq", "articles": "article",
+	}
+}
+
+// describe makes the source of a page from its facts, its place in the library and the defaults. A
+// fact without a value counts as not given.
+func describe(key string, p page, d Defaults) (corpus.Source, error) {
+	f := given(p.facts)
+	if d.Types == nil {
+		d.Types = usualFolders()
+	}
+	folder, _, _ := strings.Cut(path.Dir(key), "/")
+	s := corpus.Source{
+		Key:        key,
+		Type:       cmp.Or(f[factType].value, d.Types[folder], "article"),
+		Title:      cmp.Or(f[factTitle].value, p.title, titleOf(key)),
+		URL:        f[factURL].value,
+		Language:   cmp.Or(f[factLanguage].value, d.Language, "en"),
+		Visibility: cmp.Or(corpus.Visibility(f[factVisibility].value), d.Visibility, corpus.Tenant),
+		Metadata:   others(f),
+	}
+	switch {
+	case !slices.Contains(sourceTypes(), s.Type):
+		return s, malformed(f[factType].line, "unknown type %q", clip(s.Type))
+	case !slices.Contains(visibilities(), s.Visibility):
+		return s, malformed(f[factVisibility].line, "unknown visibility %q", clip(string(s.Visibility)))
+	case !isLanguage(s.Language):
+		return s, malformed(f[factLanguage].line, "unknown language %q", clip(s.Language))
+	case s.URL != "" && !isWebAddress(s.URL):
+		return s, malformed(f[factURL].line, "url is not an http or https address")
+	case utf8.RuneCountInString(s.Title) > maxTitle:
+		return s, malformed(f[factTitle].line, "title has more than %d characters", maxTitle)
+	case utf8.RuneCountInString(s.URL) > maxURL:
+		return s, malformed(f[factURL].line, "url has more than %d characters", maxURL)
+	}
+	return s, setDates(&s, f)
+}
+
+// given returns the facts that have a value, each on one line and normalised.
+func given(facts map[string]fact) map[string]fact {
+	f := map[string]fact{}
+	for name, it := range facts {
+		if value := oneLine(it.value); value != "" {
+			f[oneLine(name)] = fact{value, it.line}
+		}
+	}
+	return f
+}
+
+// others returns the facts that are no part of a source, or nil.
+func others(f map[string]fact) map[string]any {
+	var metadata map[string]any
+	for name, it := range f {
+		if slices.Contains(knownFacts(), name) {
+			continue
+		}
+		if metadata == nil {
+			metadata = map[string]any{}
+		}
+		metadata[name] = it.value
+	}
+	return metadata
+}
+
+func setDates(s *corpus.Source, f map[string]fact) error {
+	for _, date := range []struct {
+		name string
+		at   **time.Time
+	}{
+		{factVerifiedAt, &s.VerifiedAt}, {factValidFrom, &s.ValidFrom}, {factValidTo, &s.ValidTo},
+	} {
+		it, ok := f[date.name]
+		if !ok {
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, it.value)
+		if err != nil {
+			return malformed(it.line, "%s is not a date like 2026-11-20", date.name)
+		}
+		*date.at = &day
+	}
+	if s.ValidFrom != nil && s.ValidTo != nil && !s.ValidTo.After(*s.ValidFrom) {
+		return malformed(f[factValidTo].line, "valid_to is not after valid_from")
+	}
+	return nil
+}
+
+// isLanguage says that code is an ISO 639-1 code in lower case.
+func isLanguage(code string) bool {
+	base, err := language.ParseBase(code)
+	return err == nil && len(code) == 2 && base.String() == code
+}
+
+// isWebAddress says that a person may follow u: a page never links to "javascript:" or to a path.
+func isWebAddress(u string) bool {
+	parsed, err := url.Parse(u)
+	return err == nil && (parsed.Scheme == "http" || parsed.Scheme == "https") && parsed.Host != ""
+}
+
+// titleOf makes a title of a file's name: "prices/home-tariffs.csv" is "Home tariffs".
+func titleOf(key string) string {
+	name := strings.TrimSuffix(path.Base(key), path.Ext(key))
+	name = oneLine(strings.NewReplacer("-", " ", "_", " ").Replace(name))
+	first, size := utf8.DecodeRuneInString(name)
+	if size == 0 {
+		return key
+	}
+	return string(unicode.ToUpper(first)) + name[size:]
+}

@@ -1,0 +1,118 @@
+package ingest
+
+import (
+	"context"
+
+	"porchlight/functions/internal/corpus"
+)
+
+// Store keeps a brand's sources, chunks and vectors. Which brand is the caller's business: a Store
+// acts for one. Its errors carry a problem code where there is one.
+type Store interface {
+	// StartReindex opens a run.
+	StartReindex(ctx context.Context, sel Selection) (Run, error)
+
+	// PlanReindex compares a source with what is stored of it, and writes nothing. chunks are all of the
+	// source in reading order; a chunk's place is its index there. A chunk that a document repeats word
+	// for word under one heading path counts as often as it stands there (O37).
+	PlanReindex(ctx context.Context, run Run, src corpus.Source, chunks []corpus.Chunk) (Plan, error)
+
+	// ApplyReindex makes the stored source equal to a in one transaction: all of it or nothing, hashes
+	// included, so that a source that failed is new again the next time. Chunks that it already holds are
+	// not written, so their verified_at keeps its meaning. A source that is stored as it is already is
+	// only noted in the run.
+	ApplyReindex(ctx context.Context, run Run, a Apply) (Applied, error)
+
+	// FailSource records why a source was not indexed. What is stored of it stays.
+	FailSource(ctx context.Context, run Run, key, reason string) error
+
+	// FinishReindex ends the run. listing is every key of the library when sources that are not in it may
+	// be retired, and nil when none may. It returns how many were. It is also called after the run's
+	// context has ended, with one of its own.
+	FinishReindex(ctx context.Context, run Run, listing []string) (retired int, err error)
+}
+
+// Embedder makes the vectors of one index.
+type Embedder interface {
+	Index() string // the row of the index register, such as "local"
+	Model() string // the model registered for it
+	// EmbedDocuments returns one vector for each text, in the same order.
+	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Selection says what a run is about: either the whole library or some of its documents.
+type Selection struct {
+	All  bool
+	Keys []string
+}
+
+// Run is an open run.
+type Run struct{ ID string }
+
+// Plan is what applying a source would do. Places are indexes into the chunks planned for.
+type Plan struct {
+	New     []int // places whose text is not stored
+	Changed int   // new chunks under a heading that loses one
+	Kept    int   // stored chunks that stay as they are
+	Removed int   // stored chunks that the document no longer has
+	// Missing holds, by index, the places without a vector of that index. New places are among them in
+	// every index.
+	Missing map[string][]int
+}
+
+// Apply is a source as it shall be stored.
+type Apply struct {
+	Source  corpus.Source
+	Chunks  []corpus.Chunk // all of them, in reading order
+	New     []int          // places whose text the store does not hold
+	Vectors []Vectors      // those that were missing, one entry an index
+}
+
+// Applied is what applying a source did.
+type Applied struct {
+	Unchanged bool // it was stored as it is already
+	Counts
+}
+
+// Vectors are vectors of one index and the model that made them. Values[i] belongs to the chunk at
+// Places[i].
+type Vectors struct {
+	Index  string
+	Model  string
+	Places []int
+	Values [][]float32
+}
+
+// Counts are numbers of chunks.
+type Counts struct {
+	Added, Changed, Kept, Removed int
+}
+
+func (c *Counts) add(more Counts) {
+	c.Added += more.Added
+	c.Changed += more.Changed
+	c.Kept += more.Kept
+	c.Removed += more.Removed
+}
+
+// Status is how a run ended.
+type Status string
+
+// The ends of a run.
+const (
+	Ready   Status = "ready"   // every selected source is as in the library
+	Partial Status = "partial" // some are; the others failed, or were not reached
+	Failed  Status = "failed"  // none is
+)
+
+// Summary is what a run did.
+type Summary struct {
+	Run       Run
+	Status    Status
+	Sources   int // selected
+	Indexed   int // written to
+	Unchanged int // nothing to do
+	Retired   int // sources that the library no longer has
+	Failures  []*Refusal
+	Counts
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"porchlight/functions/internal/corpus"
+	"porchlight/functions/internal/identity"
+)
+
+// Plan is what a reindex of one source would do. Places count its chunks from 0.
+type Plan struct {
+	New     []int            // places whose text is not stored
+	Changed int              // new chunks under a heading that loses one
+	Kept    int              // stored chunks that stay as they are
+	Removed int              // stored chunks that the source no longer has
+	Missing map[string][]int // by index, the places without a vector; the new ones among them
+}
+
+// Vectors are the vectors of one index for the chunks at Places.
+type Vectors struct {
+	Index, Model string
+	Places       []int
+	Values       [][]float32
+}
+
+// Applied is what a reindex of one source did, in chunks.
+type Applied struct {
+	Unchanged                     bool
+	Added, Changed, Kept, Removed int
+}
+
+// RunView is a reindex run.
+type RunView struct {
+	ID                            string
+	Tenant                        string // slug
+	Status                        string // "running", "ready", "partial" or "failed"
+	Added, Changed, Kept, Removed int    // chunks
+	Failed, Retired               int    // sources
+	StartedAt                     time.Time
+	FinishedAt                    *time.Time
+	Sources                       []RunSource
+}
+
+// RunSource is what a run did to one source.
+type RunSource struct {
+	Key    string  `json:"key"`
+	Status string  `json:"status"` // "ready", "unchanged" or "error"
+	Reason *string `json:"reason"`
+}
+
+// StartReindex opens a run for the brand of p. It returns the run's id and the brand's slug.
+func (s *Store) StartReindex(ctx context.Context, p identity.Principal, isComplete bool) (id, slug string, err error) {
+	err = s.as(ctx, p, call{
+		`select run_id::text, tenant from api.start_reindex($1)`, []any{isComplete}, one(&id, &slug),
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("start reindex: %w", err)
+	}
+	return id, slug, nil
+}
+
+// PlanReindex compares a source with what is stored of it: only hashes and headings travel.
+func (s *Store) PlanReindex(
+	ctx context.Context, p identity.Principal, src corpus.Source, chunks []corpus.Chunk, indexes []string,
+) (Plan, error) {
+	var plan Plan
+	var missing []byte
+	hashes, headings := identities(chunks)
+	err := s.ask(ctx, p, call{
+		`select new_places, changed, kept, removed, missing from api.plan_reindex($1, $2, $3::bytea[], $4, $5)`,
+		[]any{src.Type, src.Key, hashes, headings, indexes},
+		one(&plan.New, &plan.Changed, &plan.Kept, &plan.Removed, &missing),
+	})
+	if err == nil {
+		err = json.Unmarshal(missing, &plan.Missing)
+	}
+	if err != nil {
+		return Plan{}, fmt.Errorf("plan reindex: %w", err)
+	}
+	return plan, nil
+}
+
+// ApplyReindex makes the stored source equal to the new version in one transaction, vectors included.
+// fresh names the places whose text is not stored yet; the others are not touched.
+func (s *Store) ApplyReindex(
+	ctx context.Context, p identity.Principal, runID string, src corpus.Source, chunks []corpus.Chunk,
+	fresh []int, vectors []Vectors,
+) (Applied, error) {
+	facts, err := json.Marshal(factsOf(src))
+	if err != nil {
+		return Applied{}, fmt.Errorf("apply reindex: %w", err)
+	}
+	hashes, headings := identities(chunks)
+	contents := make([]*string, len(chunks))
+	for _, at := range fresh {
+		contents[at] = &chunks[at].Content
+	}
+	var a Applied
+	var status string
+	calls := []call{{
+		`select status, added, changed, kept, removed
+		from api.apply_reindex($1::uuid, $2, $3, $4::jsonb, $5::bytea[], $6, $7)`,
+		[]any{runID, src.Type, src.Key, string(facts), hashes, headings, contents},
+		one(&status, &a.Added, &a.Changed, &a.Kept, &a.Removed),
+	}}
+	for _, v := range vectors {
+		texts := make([]string, len(v.Values))
+		for i, value := range v.Values {
+			texts[i] = vectorText(value)
+		}
+		calls = append(calls, call{
+			`select api.put_embeddings($1, $2, $3, $4, $5::integer[], $6)`,
+			[]any{src.Type, src.Key, v.Index, v.Model, v.Places, texts}, nil,
+		})
+	}
+	if err := s.as(ctx, p, calls...); err != nil {
+		return Applied{}, fmt.Errorf("apply reindex: %w", err)
+	}
+	a.Unchanged = status == "unchanged"
+	return a, nil
+}
+
+// FailSource notes that a source could not be indexed, and why. What is stored of it stays.
+func (s *Store) FailSource(ctx context.Context, p identity.Principal, runID, key, reason string) error {
+	err := s.as(ctx, p, call{`select api.fail_source($1::uuid, $2, $3)`, []any{runID, key, reason}, nil})
+	if err != nil {
+		return fmt.Errorf("fail source: %w", err)
+	}
+	return nil
+}
+
+const runColumns = `run_id::text, tenant, status, added, changed, kept, removed, failed, retired, started_at,
+	finished_at, sources`
+
+// FinishReindex closes a run. A complete run retires the sources that listing lacks; an empty listing
+// retires none.
+func (s *Store) FinishReindex(ctx context.Context, p identity.Principal, runID string, listing []string) (RunView, error) {
+	var v RunView
+	err := s.as(ctx, p, call{
+		`select ` + runColumns + ` from api.finish_reindex($1::uuid, $2)`,
+		[]any{runID, append([]string{}, listing...)}, v.read(),
+	})
+	if err != nil {
+		return RunView{}, fmt.Errorf("finish reindex: %w", err)
+	}
+	return v, nil
+}
+
+// GetReindex returns a run of the brand of p.
+func (s *Store) GetReindex(ctx context.Context, p identity.Principal, runID string) (RunView, error) {
+	var v RunView
+	err := s.ask(ctx, p, call{`select ` + runColumns + ` from api.get_reindex($1::uuid)`, []any{runID}, v.read()})
+	if err != nil {
+		return RunView{}, fmt.Errorf("get reindex: %w", err)
+	}
+	return v, nil
+}
+
+func (v *RunView) read() func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var sources []byte
+		err := one(&v.ID, &v.Tenant, &v.Status, &v.Added, &v.Changed, &v.Kept, &v.Removed, &v.Failed,
+			&v.Retired, &v.StartedAt, &v.FinishedAt, &sources)(rows)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(sources, &v.Sources)
+	}
+}
+
+func identities(chunks []corpus.Chunk) (hashes [][]byte, headings []string) {
+	hashes, headings = make([][]byte, len(chunks)), make([]string, len(chunks))
+	for i, c := range chunks {
+		hash := c.Hash()
+		hashes[i], headings[i] = hash[:], c.HeadingPath
+	}
+	return hashes, headings
+}
+
+// facts is a source as api.apply_reindex reads it.
+type facts struct {
+	Title      string         `json:"title"`
+	URL        *string        `json:"url"`
+	Language   string         `json:"language"`
+	Visibility string         `json:"visibility"`
+	VerifiedAt *time.Time     `json:"verified_at"`
+	ValidFrom  *time.Time     `json:"valid_from"`
+	ValidTo    *time.Time     `json:"valid_to"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+}
+
+func factsOf(s corpus.Source) facts {
+	return facts{
+		Title: s.Title, URL: nullable(s.URL), Language: s.Language, Visibility: string(s.Visibility),
+		VerifiedAt: s.VerifiedAt, ValidFrom: s.ValidFrom, ValidTo: s.ValidTo, Metadata: s.Metadata,
+	}
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"porchlight/functions/internal/corpus"
+	"porchlight/functions/internal/identity"
+	"porchlight/functions/internal/model"
+	"porchlight/functions/internal/problem"
+	"porchlight/functions/internal/turn"
+)
+
+// BeginTurn opens a turn: membership, limits, persona, history, indexes and models. A refusal of a
+// limit is an error with its code, and a row in the log of turns.
+func (s *Store) BeginTurn(ctx context.Context, p identity.Principal, q turn.Question) (turn.Begun, error) {
+	var b turn.Begun
+	var refusal *string
+	var wait *int
+	var history []byte
+	err := s.as(ctx, p, call{
+		`select turn_id::text, conversation_id::text, refusal, retry_after_seconds, brand, language, persona,
+			fallback, history, indexes, models, verified_within_days
+		from api.begin_turn($1, $2::uuid, $3::uuid, $4)`,
+		[]any{q.Text, nullable(q.TurnID), nullable(q.ConversationID), nullable(q.Language)},
+		one(&b.TurnID, &b.ConversationID, &refusal, &wait, &b.Brand, &b.Language, &b.Persona,
+			&b.Fallback, &history, &b.Indexes, &b.Models, &b.VerifiedWithinDays),
+	})
+	if err != nil {
+		return turn.Begun{}, fmt.Errorf("begin turn: %w", err)
+	}
+	if refusal != nil {
+		e := &problem.Error{Code: problem.Code(*refusal)}
+		if wait != nil {
+			e.RetryAfter = time.Duration(*wait) * time.Second
+		}
+		return turn.Begun{}, e
+	}
+	if err := json.Unmarshal(history, &b.History); err != nil {
+		return turn.Begun{}, fmt.Errorf("begin turn: read history: %w", err)
+	}
+	return b, nil
+}
+
+// matchCalls names the search function of each index: a vector meets only its own.
+var matchCalls = map[string]string{
+	"primary":  matchCall("primary"),
+	"fallback": matchCall("fallback"),
+	"local":    matchCall("local"),
+}
+
+func matchCall(index string) string {
+	return `select chunk_id::text, source_id::text, source_type, source_title, coalesce(source_url, ''),
+		heading_path, content, language, verified_at, is_pricing, is_stale, is_relevant, similarity, score
+	from api.match_chunks_` + index + `($1::extensions.vector, $2, $3, $4::integer, $5::double precision)`
+}
+
+// MatchChunks searches the caller's brand in the index of the vector, best first.
+func (s *Store) MatchChunks(ctx context.Context, p identity.Principal, m turn.Search) ([]corpus.Match, error) {
+	sql, ok := matchCalls[m.Index]
+	if !ok {
+		return nil, fmt.Errorf("match chunks: there is no index %q", m.Index)
+	}
+	var matches []corpus.Match
+	err := s.ask(ctx, p, call{sql, []any{vectorText(m.Vector), m.Model, m.Question, m.Limit, m.DenseWeight},
+		func(rows pgx.Rows) (err error) {
+			matches, err = pgx.CollectRows(rows, pgx.RowToStructByPos[corpus.Match])
+			return err
+		}})
+	if err != nil {
+		return nil, fmt.Errorf("match chunks: %w", err)
+	}
+	return matches, nil
+}
+
+// FinishTurn closes a running turn with what became of it.
+func (s *Store) FinishTurn(ctx context.Context, p identity.Principal, f turn.Finished) error {
+	attempts, err := json.Marshal(append([]model.Attempt{}, f.Attempts...)) // a list, not null
+	if err != nil {
+		return fmt.Errorf("finish turn: write attempts: %w", err)
+	}
+	millis, err := json.Marshal(f.MS)
+	if err != nil {
+		return fmt.Errorf("finish turn: write times: %w", err)
+	}
+	ids, similarities := make([]string, len(f.Used)), make([]float64, len(f.Used))
+	for i, m := range f.Used {
+		ids[i], similarities[i] = m.ChunkID, m.Similarity
+	}
+	err = s.as(ctx, p, call{
+		`select api.finish_turn($1::uuid, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::uuid[], $9::double precision[])`,
+		[]any{f.TurnID, f.Status, nullable(f.Answer), nullable(f.Index), nullable(f.Model), string(attempts),
+			string(millis), ids, similarities},
+		nil,
+	})
+	if err != nil {
+		return fmt.Errorf("finish turn: %w", err)
+	}
+	return nil
+}

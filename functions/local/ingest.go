@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"porchlight/functions/internal/app"
+	"porchlight/functions/internal/config"
+	"porchlight/functions/internal/ingest"
+	"porchlight/functions/internal/store"
+	"porchlight/functions/local/postgres"
+)
+
+// selection says which documents.
+type selection struct {
+	All    bool     `help:"The whole library; documents that are gone from it are removed." xor:"which" required:""`
+	Source []string `help:"Key of a document, such as prices/homes.md; may be repeated." xor:"which" required:""`
+}
+
+type ingestCmd struct {
+	database  `embed:""`
+	selection `embed:""`
+	Tenant    string `help:"Slug of the brand." required:""`
+	Library   string `help:"The folder of the brand: brand.yaml and documents." required:"" type:"existingdir"`
+	JSON      bool   `help:"Print one JSON object."`
+}
+
+// Run indexes what differs. It ends with 3 when a document could not be indexed.
+func (c ingestCmd) Run(ctx context.Context) error {
+	op, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer op.close()
+	cache, err := postgres.CacheDir()
+	if err != nil {
+		return err
+	}
+	indexer, err := app.OpenIndexer(ctx, config.Config{
+		GeminiKey: config.Secret(os.Getenv("GEMINI_API_KEY")), GeminiBaseURL: os.Getenv("GEMINI_BASE_URL"),
+		LocalModelDir: cache,
+	})
+	if err != nil {
+		return err
+	}
+	defer indexer.Close()
+	summary, err := index(ctx, indexer, op.store, c.Tenant, c.Library, ingest.Selection{All: c.All, Keys: c.Source}, whisper)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = json.NewEncoder(os.Stdout).Encode(summaryOf(summary))
+	} else {
+		printSummary(summary)
+	}
+	if err == nil && len(summary.Failures) > 0 {
+		return &exit{code: exitNothing}
+	}
+	return err
+}
+
+// index runs one reindex as the operator.
+func index(
+	ctx context.Context, x app.Indexer, db *store.Store, slug, dir string, sel ingest.Selection, say func(string),
+) (ingest.Summary, error) {
+	return x.Index(ctx, app.Job{
+		Store: db, Principal: store.Service(slug), Selection: sel,
+		Folder: func(string) string { return dir },
+		Progress: func(p ingest.Progress) {
+			say(fmt.Sprintf("%s: document %d of %d, %s", slug, p.Done, p.Total, p.Key))
+		},
+	})
+}
+
+// failure is a document that was not indexed.
+type failure struct {
+	Key    string `json:"key"`
+	Reason string `json:"reason"`
+}
+
+func summaryOf(s ingest.Summary) map[string]any {
+	failures := []failure{}
+	for _, f := range s.Failures {
+		failures = append(failures, failure{f.Key, f.Why()})
+	}
+	return map[string]any{
+		"run_id": s.Run.ID, "status": s.Status, "sources": s.Sources, "indexed": s.Indexed, "unchanged": s.Unchanged,
+		"retired": s.Retired, "added": s.Added, "changed": s.Changed, "kept": s.Kept, "removed": s.Removed,
+		"failures": failures,
+	}
+}
+
+func printSummary(s ingest.Summary) {
+	fmt.Printf("%s: %d documents, %d written, %d unchanged, %d retired; passages: %d added, %d kept, %d removed\n",
+		s.Status, s.Sources, s.Indexed, s.Unchanged, s.Retired, s.Added, s.Kept, s.Removed)
+	for _, f := range s.Failures {
+		fmt.Printf("  not indexed: %s: %s\n", f.Key, f.Why())
+	}
+}

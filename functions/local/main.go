@@ -1,0 +1,92 @@
+// Command porchlight runs everything on one machine (serve, demo) and holds the operator's verbs.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set when a release is built.
+var version = "development"
+
+type cli struct {
+	Demo    demoCmd    `cmd:"" help:"Show it all: two fictional brands, seven questions, nothing left running."`
+	Serve   serveCmd   `cmd:"" help:"Run database, sign-in and all handlers on this machine."`
+	Ask     askCmd     `cmd:"" help:"Ask a running server a question, as a signed-in rep."`
+	Tenant  tenantCmd  `cmd:"" help:"Register and list brands."`
+	User    userCmd    `cmd:"" help:"Create people who can sign in."`
+	Ingest  ingestCmd  `cmd:"" help:"Index the documents of a brand (the operator's way, straight to the database)."`
+	Reindex reindexCmd `cmd:"" help:"Start or watch a reindex on a running server, as a signed-in admin."`
+	Migrate migrateCmd `cmd:"" help:"Bring a database up to date."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// The exit codes.
+const (
+	exitFailed  = 1 // something went wrong; the message says what and what to do
+	exitUsage   = 2 // the command line was not understood
+	exitNothing = 3 // it worked, but there was no answer (ask) or not everything was indexed (ingest, reindex)
+)
+
+// exit ends the command with a code and, where words are due, a message.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string { return e.err.Error() }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+func run(ctx context.Context, args []string) int {
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("porchlight"),
+		kong.Description("Answers a field rep's question from the brand's own documents, and from nothing else."),
+		kong.Vars{"data": dataDir()},
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "porchlight:", err)
+		return exitFailed
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		parser.Errorf("%s", err)
+		fmt.Fprintln(os.Stderr, "Run `porchlight --help`, or `porchlight <command> --help`.")
+		return exitUsage
+	}
+	err = parsed.Run()
+	var ended *exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &ended) && ended.err == nil:
+		return ended.code
+	case errors.Is(err, context.Canceled):
+		return exitFailed
+	}
+	fmt.Fprintln(os.Stderr, "porchlight:", err)
+	if ended != nil {
+		return ended.code
+	}
+	return exitFailed
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run() error {
+	_, err := fmt.Println("porchlight", version)
+	return err
+}

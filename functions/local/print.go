@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+)
+
+// The few styles of the terminal. lipgloss leaves colour out where the output is no terminal or
+// NO_COLOR is set.
+var (
+	bold  = lipgloss.NewStyle().Bold(true)
+	dim   = lipgloss.NewStyle().Faint(true)
+	green = lipgloss.NewStyle().Foreground(lipgloss.Color("2"))
+	amber = lipgloss.NewStyle().Foreground(lipgloss.Color("3"))
+	quote = lipgloss.NewStyle().PaddingLeft(5).Width(lineWidth)
+)
+
+const lineWidth = 92
+
+// outcomes says what the outcome of a turn means for the person who reads it.
+var outcomes = map[string]string{
+	"answered": "answered",
+	"held":     "held back: the price is not verified in time",
+	"no_match": "not in the documents: the brand's own words, nothing generated",
+}
+
+// footer is the fine print under an answer: date, sources, what made it, and how long it took.
+func footer(r reply) string {
+	var lines []string
+	for _, s := range r.Sources {
+		line := "source  " + s.Title
+		if s.Heading != "" && s.Heading != s.Title {
+			line += " › " + s.Heading
+		}
+		if s.VerifiedAt != nil {
+			line += ", verified " + longDate(*s.VerifiedAt)
+		}
+		lines = append(lines, line)
+	}
+	model := r.Model
+	if model == "" {
+		model = "no model"
+	}
+	facts := []string{model, r.Index + " index", fmt.Sprintf("%d ms", r.MS.Total)}
+	if r.AsOf != nil {
+		facts = append([]string{"as of " + longDate(*r.AsOf)}, facts...)
+	}
+	lines = append(lines, strings.Join(facts, " · "))
+	return dim.Render(strings.Join(lines, "\n")) + "\n"
+}
+
+func longDate(day string) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return t.Format("2 January 2006")
+}
+
+// steps tells what is going on, a line when something begins and a mark when it is done.
+type steps struct {
+	out   *os.File
+	begun time.Time
+}
+
+// did says what was done since the last step, with the time that it took.
+func (s *steps) did(format string, args ...any) {
+	now := time.Now()
+	fmt.Fprintf(s.out, "  %s %s %s\n", green.Render("✓"), fmt.Sprintf(format, args...),
+		dim.Render(fmt.Sprintf("%.1f s", now.Sub(s.begun).Seconds())))
+	s.begun = now
+}
+
+// doing says what begins, where it can be seen and does not stay.
+func (s *steps) doing(step string) {
+	if isTerminal(s.out) {
+		fmt.Fprintf(s.out, "\r\x1b[K  %s\r", dim.Render(step+" …"))
+	}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// whisper tells the steps of a long start on standard error, apart from what a command prints.
+func whisper(step string) {
+	if isTerminal(os.Stderr) {
+		fmt.Fprintln(os.Stderr, dim.Render(step+" …"))
+	}
+}

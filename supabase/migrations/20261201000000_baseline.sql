@@ -1,0 +1,2123 @@
+-- Generated from sql/ by scripts/baseline.sh. Edit there, then run make baseline.
+do $baseline$ begin execute $statements$
+
+-- ==== sql/00_foundation/01_schemas.sql ====
+
+-- Schemas, the runtime login and default privileges.
+-- Decides: api holds doors (functions only, exposed), app holds tables, private holds works that no
+-- API role can name. Extensions come first: default privileges that revoke execute must not reach
+-- the functions of pgvector, or "authenticated" could no longer compare vectors.
+
+create schema if not exists extensions;
+create extension if not exists vector with schema extensions;
+
+create schema api;
+comment on schema api is 'Doors: the only functions that clients may call. No tables.';
+create schema app;
+comment on schema app is 'Tables and their policies. Not exposed over HTTP.';
+create schema private;
+comment on schema private is 'Works: counters, definers and helpers that take p_now. API roles have no USAGE.';
+
+-- The login of the Go functions: owns nothing, inherits nothing, becomes authenticated by SET ROLE.
+-- It has no password until an operator gives it one.
+do $$
+begin
+    if not exists (select from pg_catalog.pg_roles where rolname = 'porchlight_runtime') then
+        create role porchlight_runtime login noinherit;
+    end if;
+end
+$$;
+grant anon, authenticated to porchlight_runtime;
+
+alter default privileges revoke execute on functions from public;
+
+revoke all on schema api, app, private from public;
+grant usage on schema api, app to authenticated, service_role;
+grant usage on schema private to supabase_auth_admin;
+
+-- ==== sql/00_foundation/02_text.sql ====
+
+-- How text is hashed, recognised as a price, and cut into search terms.
+-- Called by generated columns, a trigger and the match functions. All immutable or stable, no tables.
+
+create function private.chunk_hash(p_heading_path text, p_content text) returns bytea
+language sql immutable parallel safe strict
+set search_path = ''
+begin atomic
+    -- convert_to is only stable because it knows other encodings; this database is UTF-8
+    select pg_catalog.sha256(pg_catalog.convert_to(p_heading_path || e'\n' || p_content, 'UTF8'));
+end;
+comment on function private.chunk_hash is
+    'SHA-256 of heading path, line feed and content in UTF-8. Go computes the same (corpus.Chunk.Hash).';
+grant execute on function private.chunk_hash to authenticated, service_role;
+
+create function private.states_price(p_content text) returns boolean
+language sql immutable parallel safe strict
+set search_path = ''
+begin atomic
+    -- an amount beside a currency (12,50 € / EUR 12 / 49,– € / 24.9 ct/kWh), or under a column of one
+    select p_content ~* '([€$£]|\m(eur|euros?|usd|gbp|chf))\s*[-+]?\d'
+        or p_content ~* '\d([.,]\s?[-–]+)?\s*([€$£]|(eur|euros?|usd|gbp|chf|ct|cents?|pence)\M)'
+        or p_content ~* '([€$£]|\m(eur|usd|gbp|chf|ct)\M)[^:;\n]{0,20}:\s*[-+]?\d';
+end;
+comment on function private.states_price is
+    'Whether the text states an amount of money. What it accepts has to be verified by a person.';
+grant execute on function private.states_price to authenticated, service_role;
+
+create function private.text_search_config(p_language text) returns regconfig
+language sql immutable parallel safe strict
+set search_path = ''
+begin atomic
+    select case p_language
+        when 'da' then 'pg_catalog.danish'
+        when 'de' then 'pg_catalog.german'
+        when 'en' then 'pg_catalog.english'
+        when 'es' then 'pg_catalog.spanish'
+        when 'fi' then 'pg_catalog.finnish'
+        when 'fr' then 'pg_catalog.french'
+        when 'it' then 'pg_catalog.italian'
+        when 'nl' then 'pg_catalog.dutch'
+        when 'no' then 'pg_catalog.norwegian'
+        when 'pt' then 'pg_catalog.portuguese'
+        when 'ru' then 'pg_catalog.russian'
+        when 'sv' then 'pg_catalog.swedish'
+        else 'pg_catalog.simple' end::regconfig;
+end;
+comment on function private.text_search_config is
+    'The stemmer of an ISO 639-1 language that every Postgres from 15 has; simple for the others.';
+grant execute on function private.text_search_config to authenticated, service_role;
+
+create function private.terms(p_text text, p_language text)
+returns table (lexeme text, frequency integer, word integer)
+language sql immutable parallel safe strict
+set search_path = ''
+begin atomic
+    -- Chinese, Japanese and Korean run without spaces: each pair of neighbours is a lexeme there.
+    -- word is the place of the term in the text: equal for all languages, so variants can be joined.
+    select v.lexeme, cardinality(v.positions), v.positions[1]::integer
+    from unnest(to_tsvector(
+        private.text_search_config(p_language),
+        regexp_replace(p_text, '[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+', ' ', 'g'))) v
+    union all
+    select b.pair, count(*)::integer, 20000 + min(b.place)::integer
+    from (
+        select substr(r.run[1], i, 2) as pair, r.at * 100 + i as place
+        from regexp_matches(p_text, '([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)', 'g')
+            with ordinality r (run, at),
+            generate_series(1, greatest(length(r.run[1]) - 1, 1)) i
+    ) b
+    group by b.pair;
+end;
+comment on function private.terms is
+    'Search terms of a text in a language: stemmed lexemes (pairs of characters for CJK) with counts.';
+grant execute on function private.terms to authenticated, service_role;
+
+-- ==== sql/00_foundation/03_claims.sql ====
+
+-- Who is asking, as the verified token says. Tenancy itself is decided in 10_tenants, from tables.
+-- A setting that was set in an earlier transaction of the connection reads as '', never as NULL.
+
+create function private.claims() returns jsonb
+language sql stable parallel safe
+set search_path = ''
+begin atomic
+    select coalesce(nullif(current_setting('request.jwt.claims', true), ''), '{}')::jsonb;
+end;
+comment on function private.claims is 'The verified claims of this transaction; {} when there are none.';
+grant execute on function private.claims to authenticated, service_role;
+
+create function private.user_id() returns uuid
+language sql stable parallel safe
+set search_path = ''
+begin atomic
+    select nullif(private.claims() ->> 'sub', '')::uuid;
+end;
+comment on function private.user_id is 'The signed-in user; NULL for the service.';
+grant execute on function private.user_id to authenticated, service_role;
+
+create function private.is_service() returns boolean
+language sql stable parallel safe
+set search_path = ''
+begin atomic
+    -- the role that was really set, not a claim: the runtime login cannot become service_role
+    select current_setting('role', true) = 'service_role';
+end;
+comment on function private.is_service is 'Whether the transaction runs as service_role: the operator.';
+grant execute on function private.is_service to authenticated, service_role;
+
+create function private.refuse(p_status integer, p_code text) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+    -- PostgREST and the Go functions turn PTnnn into HTTP status nnn; the message is the code
+    raise exception using errcode = 'PT' || p_status, message = p_code;
+end
+$$;
+comment on function private.refuse is 'Ends the call with an HTTP status and a stable code.';
+
+create function private.definers() returns table (name text, reason text)
+language sql immutable
+set search_path = ''
+begin atomic
+    select d.name, d.reason from (values
+        ('private.tenant_id', 'reads members before any policy can, or policies would recurse'),
+        ('private.is_admin', 'as tenant_id'),
+        ('private.required_tenant_id', 'tells a suspended brand from a stranger'),
+        ('private.required_admin_tenant_id', 'as required_tenant_id'),
+        ('private.custom_access_token_hook', 'Supabase Auth calls it and may not read members itself'),
+        ('private.register_tenant', 'the tenant does not exist yet, so no policy can speak for it'),
+        ('private.add_member', 'finds the user by e-mail in auth.users'),
+        ('private.add_platform_admin', 'finds the user by e-mail in auth.users'),
+        ('private.write_chunk_terms', 'trigger: nobody may write search terms by hand'),
+        ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
+        ('private.begin_turn', 'takes from counters that no caller may touch'),
+        ('private.finish_turn', 'counts model calls and closes models')
+    ) d (name, reason);
+end;
+comment on function private.definers is
+    'The register of SECURITY DEFINER functions. A test compares it with the catalogue.';
+
+create function api.check_login() returns table (login text, is_unsafe boolean)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.rolname::text, r.rolsuper or r.rolbypassrls
+    from pg_catalog.pg_roles r where r.rolname = session_user;
+end;
+comment on function api.check_login is
+    'Who is connected, and whether row-level security would not hold it. The functions refuse to serve then.';
+grant execute on function api.check_login to authenticated;
+
+-- ==== sql/10_tenants/01_tenants.sql ====
+
+-- The tenant registry: brands, their words and their limits.
+-- Decides which brands exist and what each may spend. Written by api.register_tenant only.
+
+create table app.tenants (
+    id uuid primary key default gen_random_uuid(),
+    slug text not null unique check (slug ~ '^[a-z0-9](-?[a-z0-9]){1,62}$'),
+    name text not null check (length(name) between 1 and 200),
+    status text not null default 'active' check (status in ('active', 'suspended')),
+    language text not null default 'en' check (language ~ '^[a-z]{2}$'),
+    time_zone text not null default 'UTC' check (timezone(time_zone, timestamp '2000-01-01') is not null),
+    created_at timestamptz not null default now()
+);
+comment on table app.tenants is 'A brand. Everything else carries its id.';
+comment on column app.tenants.slug is 'The name of the brand in commands and requests.';
+comment on column app.tenants.time_zone is 'Whose midnight starts a new day of the brand''s cap.';
+alter table app.tenants enable row level security;
+alter table app.tenants force row level security;
+
+create table app.personas (
+    tenant_id uuid not null references app.tenants on delete cascade,
+    language text not null check (language ~ '^[a-z]{2}$'),
+    persona text not null check (length(persona) <= 4000),
+    fallback text not null check (length(fallback) between 1 and 1000),
+    primary key (tenant_id, language)
+);
+comment on table app.personas is 'How a brand speaks, per language: tone, and the text when nothing matches.';
+alter table app.personas enable row level security;
+alter table app.personas force row level security;
+
+create table app.tenant_limits (
+    tenant_id uuid primary key references app.tenants on delete cascade,
+    turns_per_day integer not null default 500 check (turns_per_day between 1 and 1000000),
+    turns_per_minute integer not null default 10 check (turns_per_minute between 1 and 1000),
+    verified_within_days integer not null default 90 check (verified_within_days between 1 and 3650),
+    question_characters integer not null default 2000 check (question_characters between 1 and 8000)
+);
+comment on table app.tenant_limits is 'What a brand may spend, and how old a verified price may be.';
+comment on column app.tenant_limits.turns_per_day is 'All users of the brand together, in its time zone.';
+comment on column app.tenant_limits.turns_per_minute is 'Each user.';
+comment on column app.tenant_limits.verified_within_days is 'A price verified longer ago is stale.';
+alter table app.tenant_limits enable row level security;
+alter table app.tenant_limits force row level security;
+
+create table app.members (
+    tenant_id uuid not null references app.tenants on delete cascade,
+    user_id uuid not null references auth.users on delete cascade,
+    role text not null check (role in ('rep', 'admin')),
+    created_at timestamptz not null default now(),
+    primary key (tenant_id, user_id)
+);
+comment on table app.members is 'Who belongs to a brand. Read on every request: removal works at once.';
+create index members_user_id on app.members (user_id);
+alter table app.members enable row level security;
+alter table app.members force row level security;
+
+create table app.platform_admins (
+    user_id uuid primary key references auth.users on delete cascade,
+    created_at timestamptz not null default now()
+);
+comment on table app.platform_admins is 'Who may register brands and act for any of them.';
+alter table app.platform_admins enable row level security;
+alter table app.platform_admins force row level security;
+
+-- ==== sql/10_tenants/02_identity.sql ====
+
+-- The tenant of a request: from the verified claim, or named by a platform admin or the service, and
+-- always checked against the tables. Every policy and every door gets it from here.
+-- Cost: one row of members by primary key; policies call it once per statement (InitPlan).
+
+create function private.tenant_id() returns uuid
+language sql stable security definer parallel safe
+set search_path = ''
+begin atomic
+    with request as materialized (
+        select private.user_id() as user_id,
+            nullif(private.claims() -> 'app_metadata' ->> 'tenant_id', '') as claimed,
+            nullif(current_setting('porchlight.tenant', true), '') as named
+    ), candidate as materialized (
+        select r.user_id, r.named is not null as is_named,
+            case when r.named is not null then (select t.id from app.tenants t where t.slug = r.named)
+                when r.claimed ~ '^[0-9a-f-]{36}$' then r.claimed::uuid end as tenant_id
+        from request r
+    )
+    select t.id
+    from candidate c
+    join app.tenants t on t.id = c.tenant_id
+    where t.status = 'active'
+        and (
+            exists (select from app.members m where m.tenant_id = t.id and m.user_id = c.user_id)
+            or c.is_named and (
+                private.is_service()
+                or exists (select from app.platform_admins a where a.user_id = c.user_id)
+            )
+        );
+end;
+comment on function private.tenant_id is 'The brand of this request, or NULL: then no policy lets a row pass.';
+grant execute on function private.tenant_id to authenticated, service_role;
+
+create function private.is_admin() returns boolean
+language sql stable security definer parallel safe
+set search_path = ''
+begin atomic
+    select private.is_service()
+        or exists (
+            select from app.members m
+            where m.tenant_id = private.tenant_id() and m.user_id = private.user_id() and m.role = 'admin')
+        or exists (select from app.platform_admins a where a.user_id = private.user_id());
+end;
+comment on function private.is_admin is 'Whether the caller may manage the brand of this request.';
+grant execute on function private.is_admin to authenticated, service_role;
+
+create function private.required_tenant_id() returns uuid
+language plpgsql stable security definer
+set search_path = ''
+as $$
+declare
+    v_tenant_id uuid := private.tenant_id();
+begin
+    if v_tenant_id is not null then
+        return v_tenant_id;
+    end if;
+    -- only a member learns that the brand is suspended; a stranger learns nothing
+    if exists (
+        select from app.tenants t
+        join app.members m on m.tenant_id = t.id and m.user_id = private.user_id()
+        where t.status = 'suspended'
+            and (t.id::text = private.claims() -> 'app_metadata' ->> 'tenant_id'
+                or t.slug = current_setting('porchlight.tenant', true))
+    ) then
+        perform private.refuse(403, 'tenant_suspended');
+    end if;
+    perform private.refuse(403, 'not_a_member');
+end
+$$;
+comment on function private.required_tenant_id is 'The brand of this request; otherwise the call ends with 403.';
+grant execute on function private.required_tenant_id to authenticated, service_role;
+
+create function private.required_admin_tenant_id() returns uuid
+language plpgsql stable security definer
+set search_path = ''
+as $$
+declare
+    v_tenant_id uuid := private.required_tenant_id();
+begin
+    if not private.is_admin() then
+        perform private.refuse(403, 'not_an_admin');
+    end if;
+    return v_tenant_id;
+end
+$$;
+comment on function private.required_admin_tenant_id is 'As required_tenant_id, for admins of the brand only.';
+grant execute on function private.required_admin_tenant_id to authenticated, service_role;
+
+-- ==== sql/10_tenants/03_policies.sql ====
+
+-- Who sees the registry: members see their own brand, admins its members. Nobody writes by hand.
+
+create policy tenants_select_member on app.tenants for select to authenticated
+    using (id = (select private.tenant_id()));
+create policy personas_select_member on app.personas for select to authenticated
+    using (tenant_id = (select private.tenant_id()));
+create policy tenant_limits_select_member on app.tenant_limits for select to authenticated
+    using (tenant_id = (select private.tenant_id()));
+create policy members_select_self_or_admin on app.members for select to authenticated
+    using (
+        tenant_id = (select private.tenant_id())
+        and (user_id = (select private.user_id()) or (select private.is_admin()))
+    );
+create policy platform_admins_select_self on app.platform_admins for select to authenticated
+    using (user_id = (select private.user_id()));
+
+grant select (id, slug, name, status, language, time_zone) on app.tenants to authenticated;
+grant select (tenant_id, language, persona, fallback) on app.personas to authenticated;
+grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
+    on app.tenant_limits to authenticated;
+grant select (tenant_id, user_id, role) on app.members to authenticated;
+grant select (user_id) on app.platform_admins to authenticated;
+grant select on app.tenants, app.personas, app.tenant_limits, app.members, app.platform_admins
+    to service_role;
+
+-- ==== sql/10_tenants/04_registry.sql ====
+
+-- Registering brands and people. Called by the operator (service_role) or a platform admin; members
+-- are also added by an admin of the brand.
+
+create function private.require_platform_admin() returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    if not private.is_service()
+        and not exists (select from app.platform_admins a where a.user_id = private.user_id()) then
+        perform private.refuse(403, 'not_an_admin');
+    end if;
+end
+$$;
+comment on function private.require_platform_admin is 'Ends the call with 403 for anybody else.';
+
+create function private.register_tenant(p_brand jsonb) returns uuid
+language plpgsql security definer
+set search_path = ''
+as $$
+declare
+    v_tenant_id uuid;
+    v_limits jsonb := coalesce(p_brand -> 'limits', '{}');
+begin
+    perform private.require_platform_admin();
+    insert into app.tenants as t (slug, name, language, time_zone)
+    values (p_brand ->> 'slug', p_brand ->> 'name', p_brand ->> 'language', p_brand ->> 'time_zone')
+    on conflict (slug) do update
+        set name = excluded.name, language = excluded.language, time_zone = excluded.time_zone
+    returning t.id into v_tenant_id;
+
+    insert into app.personas as p (tenant_id, language, persona, fallback)
+    select v_tenant_id, d.key, d.value ->> 'persona', d.value ->> 'fallback'
+    from jsonb_each(p_brand -> 'personas') d
+    on conflict (tenant_id, language) do update
+        set persona = excluded.persona, fallback = excluded.fallback;
+
+    insert into app.tenant_limits as l
+        (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
+    values (
+        v_tenant_id,
+        coalesce((v_limits ->> 'turns_per_day')::integer, 500),
+        coalesce((v_limits ->> 'turns_per_minute')::integer, 10),
+        coalesce((v_limits ->> 'verified_within_days')::integer, 90),
+        coalesce((v_limits ->> 'question_characters')::integer, 2000))
+    on conflict (tenant_id) do update
+        set turns_per_day = excluded.turns_per_day, turns_per_minute = excluded.turns_per_minute,
+            verified_within_days = excluded.verified_within_days,
+            question_characters = excluded.question_characters;
+    return v_tenant_id;
+end
+$$;
+comment on function private.register_tenant is 'Creates a brand or updates its words and limits.';
+grant execute on function private.register_tenant to authenticated, service_role;
+
+create function api.register_tenant(p_brand jsonb) returns uuid
+language sql
+set search_path = ''
+begin atomic
+    select private.register_tenant(p_brand);
+end;
+comment on function api.register_tenant is
+    'Creates or updates a brand from {slug, name, language, time_zone, personas, limits}; its id.';
+grant execute on function api.register_tenant to authenticated, service_role;
+
+create function private.add_member(p_tenant_id uuid, p_email text, p_role text) returns uuid
+language plpgsql security definer
+set search_path = ''
+as $$
+declare
+    v_user_id uuid;
+begin
+    select u.id into v_user_id from auth.users u where lower(u.email) = lower(p_email);
+    if v_user_id is null then
+        perform private.refuse(404, 'not_found');
+    end if;
+    insert into app.members as m (tenant_id, user_id, role)
+    values (p_tenant_id, v_user_id, p_role)
+    on conflict (tenant_id, user_id) do update set role = excluded.role;
+    return v_user_id;
+end
+$$;
+comment on function private.add_member is 'Adds a known user to a brand, or changes the role.';
+grant execute on function private.add_member to authenticated, service_role;
+
+create function api.add_member(p_email text, p_role text) returns uuid
+language sql
+set search_path = ''
+begin atomic
+    select private.add_member(private.required_admin_tenant_id(), p_email, p_role);
+end;
+comment on function api.add_member is 'Adds a signed-up user to the brand of this request as rep or admin.';
+grant execute on function api.add_member to authenticated, service_role;
+
+create function private.add_platform_admin(p_email text) returns uuid
+language plpgsql security definer
+set search_path = ''
+as $$
+declare
+    v_user_id uuid;
+begin
+    perform private.require_platform_admin();
+    select u.id into v_user_id from auth.users u where lower(u.email) = lower(p_email);
+    if v_user_id is null then
+        perform private.refuse(404, 'not_found');
+    end if;
+    insert into app.platform_admins (user_id) values (v_user_id) on conflict do nothing;
+    return v_user_id;
+end
+$$;
+comment on function private.add_platform_admin is 'Makes a known user an admin of the platform.';
+grant execute on function private.add_platform_admin to authenticated, service_role;
+
+create function api.add_platform_admin(p_email text) returns uuid
+language sql
+set search_path = ''
+begin atomic
+    select private.add_platform_admin(p_email);
+end;
+comment on function api.add_platform_admin is 'Makes a signed-up user an admin of the platform.';
+grant execute on function api.add_platform_admin to authenticated, service_role;
+
+-- ==== sql/10_tenants/05_token_hook.sql ====
+
+-- The custom access token hook: Supabase Auth (hosted or local) calls it for each token it makes.
+
+create function private.custom_access_token_hook(event jsonb) returns jsonb
+language plpgsql stable security definer
+set search_path = ''
+as $$
+declare
+    -- the parameter is named by Supabase's contract, so it has no p_
+    v_user_id uuid := (event ->> 'user_id')::uuid;
+    v_metadata jsonb := coalesce(nullif(event -> 'claims' -> 'app_metadata', 'null'), '{}');
+    v_member record;
+begin
+    -- a brand that the user chose earlier stays, if the user still belongs to it
+    select m.tenant_id, m.role, t.slug into v_member
+    from app.members m
+    join app.tenants t on t.id = m.tenant_id
+    where m.user_id = v_user_id and t.status = 'active'
+    order by m.tenant_id::text = v_metadata ->> 'tenant_id' desc nulls last, m.created_at, m.tenant_id
+    limit 1;
+
+    v_metadata := v_metadata - '{tenant_id,tenant,tenant_role,platform_admin}'::text[];
+    if v_member.tenant_id is not null then
+        v_metadata := v_metadata || jsonb_build_object(
+            'tenant_id', v_member.tenant_id, 'tenant', v_member.slug, 'tenant_role', v_member.role);
+    end if;
+    if exists (select from app.platform_admins a where a.user_id = v_user_id) then
+        v_metadata := v_metadata || '{"platform_admin": true}';
+    end if;
+    return jsonb_set(event, '{claims,app_metadata}', v_metadata);
+end
+$$;
+comment on function private.custom_access_token_hook is
+    'Puts tenant_id, tenant (slug) and tenant_role into app_metadata. A hint for clients and the '
+    'choice among several brands; every request checks membership again.';
+grant execute on function private.custom_access_token_hook to supabase_auth_admin;
+
+-- ==== sql/20_corpus/01_sources.sql ====
+
+-- Typed sources and their chunks.
+-- Decides what a brand's documents are, and who may read them. A child carries tenant_id and a
+-- composite foreign key, so a row can't straddle brands.
+
+create table app.sources (
+    tenant_id uuid not null references app.tenants on delete cascade,
+    id uuid not null default gen_random_uuid(),
+    source_type text not null
+        check (source_type in ('price', 'objection', 'script', 'policy', 'faq', 'article')),
+    source_key text not null check (length(source_key) between 1 and 500),
+    title text not null check (length(title) between 1 and 500),
+    url text check (length(url) <= 2000),
+    language text not null check (language ~ '^[a-z]{2}$'),
+    visibility text not null check (visibility in ('public', 'tenant', 'private')),
+    verified_at timestamptz,
+    valid_from timestamptz,
+    valid_to timestamptz,
+    metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
+    chunk_ids uuid[] not null default '{}',
+    status text not null default 'ready' check (status in ('ready', 'error')),
+    status_reason text check (length(status_reason) <= 500),
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    primary key (tenant_id, id),
+    unique (tenant_id, source_type, source_key),
+    check (valid_to is null or valid_from is null or valid_to > valid_from)
+);
+comment on table app.sources is 'A document of a brand. (source_type, source_key) is its stable identity.';
+comment on column app.sources.visibility is 'public: visitors too; tenant: members; private: admins.';
+comment on column app.sources.verified_at is 'The date that the document itself declares.';
+comment on column app.sources.valid_to is 'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
+comment on column app.sources.chunk_ids is
+    'Its chunks in reading order. Kept here, so that a chunk that only moves is not touched.';
+alter table app.sources enable row level security;
+alter table app.sources force row level security;
+
+create policy sources_select_member on app.sources for select to authenticated
+    using (
+        tenant_id = (select private.tenant_id())
+        and (visibility <> 'private' or (select private.is_admin()))
+    );
+create policy sources_insert_admin on app.sources for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy sources_update_admin on app.sources for update to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()))
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy sources_delete_admin on app.sources for delete to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+grant select, delete on app.sources to authenticated, service_role;
+grant insert (tenant_id, source_type, source_key, title, url, language, visibility, verified_at,
+    valid_from, valid_to, metadata) on app.sources to authenticated, service_role;
+grant update (title, url, language, visibility, verified_at, valid_from, valid_to, metadata,
+    chunk_ids, status, status_reason, updated_at) on app.sources to authenticated, service_role;
+
+create table app.chunks (
+    tenant_id uuid not null,
+    id uuid not null default gen_random_uuid(),
+    source_id uuid not null,
+    heading_path text not null default '' check (length(heading_path) <= 1000),
+    content text not null check (length(content) between 1 and 20000),
+    content_hash bytea not null
+        generated always as (private.chunk_hash(heading_path, content)) stored,
+    occurrence integer not null default 0 check (occurrence >= 0),
+    language text not null check (language ~ '^[a-z]{2}$'),
+    is_pricing boolean not null generated always as (private.states_price(content)) stored,
+    verified_at timestamptz,
+    verified_by uuid references auth.users on delete set null,
+    created_at timestamptz not null default now(),
+    primary key (tenant_id, id),
+    unique (tenant_id, source_id, content_hash, occurrence),
+    foreign key (tenant_id, source_id) references app.sources on delete cascade
+);
+comment on table app.chunks is 'A passage of a source. A changed passage is a new row: never updated text.';
+comment on column app.chunks.occurrence is 'Counts equal passages of one source: 0, 1, …';
+comment on column app.chunks.verified_at is 'When a person last said that this is true; NULL: never.';
+create index chunks_stale on app.chunks (tenant_id, verified_at nulls first) where is_pricing;
+create index chunks_verified_by on app.chunks (verified_by) where verified_by is not null;
+alter table app.chunks enable row level security;
+alter table app.chunks force row level security;
+
+create policy chunks_select_member on app.chunks for select to authenticated
+    using (
+        tenant_id = (select private.tenant_id())
+        -- seen where its source is seen: the policy of sources applies inside
+        and exists (
+            select from app.sources s
+            where s.tenant_id = chunks.tenant_id and s.id = chunks.source_id)
+    );
+create policy chunks_insert_admin on app.chunks for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy chunks_update_admin on app.chunks for update to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()))
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy chunks_delete_admin on app.chunks for delete to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+grant select, delete on app.chunks to authenticated, service_role;
+grant insert (tenant_id, id, source_id, heading_path, content, occurrence, language, verified_at)
+    on app.chunks to authenticated, service_role;
+grant update (verified_at, verified_by) on app.chunks to authenticated, service_role;
+
+-- ==== sql/20_corpus/02_indexes.sql ====
+
+-- The embedding indexes: one registered model each, one narrow table each, one search function each
+-- (30_retrieval). A vector of another model is refused, never searched.
+-- Storage is plain: a vector that is moved out of line (TOAST) costs four times as much per search.
+-- No ANN index: an exact scan of one brand holds 20 ms to about 13,000 chunks, and one ANN index over
+-- all brands loses most rows of a small one.
+
+create table app.embedding_indexes (
+    name text primary key check (name in ('primary', 'fallback', 'local')),
+    model text not null unique,
+    dimensions integer not null,
+    document_task text not null,
+    query_task text not null,
+    dense_weight double precision not null check (dense_weight between 0 and 10),
+    lexical_weight double precision not null check (lexical_weight between 0 and 10),
+    threshold double precision not null,
+    min_similarity double precision not null check (min_similarity between -1 and 1)
+);
+comment on table app.embedding_indexes is 'The registered indexes. Reference data, the same for all brands.';
+comment on column app.embedding_indexes.model is 'The one model whose vectors the index holds.';
+comment on column app.embedding_indexes.document_task is 'How the model is told that a text is a document.';
+comment on column app.embedding_indexes.dense_weight is
+    'Weight of the standard score of the cosine, unless the model judges the question itself.';
+comment on column app.embedding_indexes.lexical_weight is
+    'Weight of the standard score of BM25; 0 switches the lexical half off.';
+comment on column app.embedding_indexes.threshold is
+    'A chunk whose evidence score is below it does not answer (see private.rank_chunks).';
+comment on column app.embedding_indexes.min_similarity is
+    'The same for a search without words, by cosine alone.';
+alter table app.embedding_indexes enable row level security;
+alter table app.embedding_indexes force row level security;
+create policy embedding_indexes_select_all on app.embedding_indexes for select to authenticated
+    using ((select private.tenant_id()) is not null);
+grant select on app.embedding_indexes to authenticated, service_role;
+
+insert into app.embedding_indexes
+    (name, model, dimensions, document_task, query_task,
+    dense_weight, lexical_weight, threshold, min_similarity)
+values
+    ('primary', 'gemini-embedding-001', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY', 2, 1, 0.2, 0.55),
+    ('fallback', 'gemini-embedding-2', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY', 2, 1, 0.2, 0.55),
+    ('local', 'all-MiniLM-L6-v2', 384, 'none', 'none', 2, 1, 0.2, 0.4);
+
+create table app.chunk_embeddings_primary (
+    tenant_id uuid not null,
+    chunk_id uuid not null,
+    embedding extensions.vector(768) not null check (extensions.vector_norm(embedding) > 0),
+    primary key (tenant_id, chunk_id),
+    foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
+);
+comment on table app.chunk_embeddings_primary is 'Vectors of the primary index: 768 numbers, unit length.';
+alter table app.chunk_embeddings_primary alter column embedding set storage plain;
+alter table app.chunk_embeddings_primary enable row level security;
+alter table app.chunk_embeddings_primary force row level security;
+
+create table app.chunk_embeddings_fallback (
+    tenant_id uuid not null,
+    chunk_id uuid not null,
+    embedding extensions.vector(768) not null check (extensions.vector_norm(embedding) > 0),
+    primary key (tenant_id, chunk_id),
+    foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
+);
+comment on table app.chunk_embeddings_fallback is 'Vectors of the fallback index: 768 numbers, unit length.';
+alter table app.chunk_embeddings_fallback alter column embedding set storage plain;
+alter table app.chunk_embeddings_fallback enable row level security;
+alter table app.chunk_embeddings_fallback force row level security;
+
+create table app.chunk_embeddings_local (
+    tenant_id uuid not null,
+    chunk_id uuid not null,
+    embedding extensions.vector(384) not null check (extensions.vector_norm(embedding) > 0),
+    primary key (tenant_id, chunk_id),
+    foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
+);
+comment on table app.chunk_embeddings_local is 'Vectors of the local index: 384 numbers, unit length.';
+alter table app.chunk_embeddings_local alter column embedding set storage plain;
+alter table app.chunk_embeddings_local enable row level security;
+alter table app.chunk_embeddings_local force row level security;
+
+create policy chunk_embeddings_primary_select_member on app.chunk_embeddings_primary
+    for select to authenticated using (tenant_id = (select private.tenant_id()));
+create policy chunk_embeddings_primary_insert_admin on app.chunk_embeddings_primary
+    for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy chunk_embeddings_fallback_select_member on app.chunk_embeddings_fallback
+    for select to authenticated using (tenant_id = (select private.tenant_id()));
+create policy chunk_embeddings_fallback_insert_admin on app.chunk_embeddings_fallback
+    for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy chunk_embeddings_local_select_member on app.chunk_embeddings_local
+    for select to authenticated using (tenant_id = (select private.tenant_id()));
+create policy chunk_embeddings_local_insert_admin on app.chunk_embeddings_local
+    for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+grant select, insert on app.chunk_embeddings_primary, app.chunk_embeddings_fallback,
+    app.chunk_embeddings_local to authenticated, service_role;
+
+-- ==== sql/20_corpus/03_terms.sql ====
+
+-- Search terms of the chunks: the lexical half of retrieval.
+-- A plain postings table with a btree, since row-level security keeps Postgres from using GIN (its
+-- operators are not leakproof) while equality of uuid and text is. About 4.5 kB a chunk.
+
+create table app.chunk_terms (
+    tenant_id uuid not null,
+    lexeme text not null,
+    chunk_id uuid not null,
+    frequency integer not null check (frequency > 0),
+    primary key (tenant_id, lexeme, chunk_id),
+    foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
+);
+comment on table app.chunk_terms is 'Which lexeme stands how often in which chunk. Written by a trigger.';
+create index chunk_terms_chunk on app.chunk_terms (tenant_id, chunk_id);
+alter table app.chunk_terms enable row level security;
+alter table app.chunk_terms force row level security;
+create policy chunk_terms_select_member on app.chunk_terms for select to authenticated
+    using (tenant_id = (select private.tenant_id()));
+grant select on app.chunk_terms to authenticated, service_role;
+
+create function private.write_chunk_terms() returns trigger
+language plpgsql security definer
+set search_path = ''
+as $$
+begin
+    insert into app.chunk_terms (tenant_id, lexeme, chunk_id, frequency)
+    select n.tenant_id, t.lexeme, n.id, sum(t.frequency)
+    from new_chunks n, private.terms(n.heading_path || e'\n' || n.content, n.language) t
+    where length(t.lexeme) <= 200
+    group by n.tenant_id, t.lexeme, n.id;
+    return null;
+end
+$$;
+comment on function private.write_chunk_terms is 'Files the terms of each new chunk.';
+
+create trigger chunks_write_terms after insert on app.chunks
+    referencing new table as new_chunks
+    for each statement execute function private.write_chunk_terms();
+comment on trigger chunks_write_terms on app.chunks is 'Files the terms of each new chunk.';
+
+-- ==== sql/20_corpus/04_runs.sql ====
+
+-- Reindex runs: what was asked, what happened to each source.
+
+create table app.reindex_runs (
+    tenant_id uuid not null references app.tenants on delete cascade,
+    id uuid not null default gen_random_uuid(),
+    generation bigint generated always as identity,
+    status text not null default 'running' check (status in ('running', 'ready', 'partial', 'failed')),
+    is_complete boolean not null,
+    requested_by uuid references auth.users on delete set null,
+    retired integer not null default 0 check (retired >= 0),
+    started_at timestamptz not null default now(),
+    finished_at timestamptz,
+    primary key (tenant_id, id),
+    check ((status = 'running') = (finished_at is null))
+);
+comment on table app.reindex_runs is 'A reindex of some or all sources of a brand.';
+comment on column app.reindex_runs.is_complete is 'All sources were listed; only then may some be retired.';
+comment on column app.reindex_runs.generation is 'Rises with each run: the newest snapshot wins.';
+comment on column app.reindex_runs.retired is 'Sources removed because the complete listing lacked them.';
+create index reindex_runs_requested_by on app.reindex_runs (requested_by);
+alter table app.reindex_runs enable row level security;
+alter table app.reindex_runs force row level security;
+
+create table app.reindex_run_sources (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    source_key text not null check (length(source_key) between 1 and 500),
+    source_type text,
+    status text not null check (status in ('ready', 'unchanged', 'error')),
+    reason text check (length(reason) <= 500),
+    added integer not null default 0 check (added >= 0),
+    changed integer not null default 0 check (changed >= 0),
+    kept integer not null default 0 check (kept >= 0),
+    removed integer not null default 0 check (removed >= 0),
+    primary key (tenant_id, run_id, source_key),
+    foreign key (tenant_id, run_id) references app.reindex_runs on delete cascade
+);
+comment on table app.reindex_run_sources is 'What a run did to a source, counted in chunks.';
+comment on column app.reindex_run_sources.source_type is 'NULL when the document could not be read.';
+comment on column app.reindex_run_sources.changed is 'New chunks under a heading that lost one.';
+comment on column app.reindex_run_sources.reason is 'Why it failed. Never content of the document.';
+create index reindex_run_sources_key on app.reindex_run_sources (tenant_id, source_key);
+alter table app.reindex_run_sources enable row level security;
+alter table app.reindex_run_sources force row level security;
+
+create policy reindex_runs_select_admin on app.reindex_runs for select to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy reindex_runs_insert_admin on app.reindex_runs for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy reindex_runs_update_admin on app.reindex_runs for update to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()))
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy reindex_run_sources_select_admin on app.reindex_run_sources for select to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy reindex_run_sources_insert_admin on app.reindex_run_sources for insert to authenticated
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+grant select on app.reindex_runs, app.reindex_run_sources to authenticated, service_role;
+grant insert (tenant_id, is_complete, requested_by) on app.reindex_runs to authenticated, service_role;
+grant update (status, retired, finished_at) on app.reindex_runs to authenticated, service_role;
+grant insert on app.reindex_run_sources to authenticated, service_role;
+
+-- ==== sql/20_corpus/05_plan.sql ====
+
+-- Reconciliation, first half: what would a reindex of one source do? Reads only.
+-- The caller sends the hashes of the chunks in order; only what is new has to be embedded and sent.
+-- An unchanged source of 10,000 chunks costs one index scan.
+
+create function private.diff_source(p_tenant_id uuid, p_type text, p_key text, p_hashes bytea[])
+returns table (place integer, occurrence integer, chunk_id uuid)
+language sql stable
+set search_path = ''
+begin atomic
+    -- the n-th equal passage of the new version is the n-th equal passage of the stored one
+    select h.place::integer, h.occurrence::integer, c.id
+    from (
+        select u.hash, u.place, row_number() over (partition by u.hash order by u.place) - 1 as occurrence
+        from unnest(p_hashes) with ordinality u (hash, place)
+    ) h
+    left join app.sources s
+        on s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key
+    left join app.chunks c
+        on c.tenant_id = s.tenant_id and c.source_id = s.id
+        and c.content_hash = h.hash and c.occurrence = h.occurrence
+    order by h.place;
+end;
+comment on function private.diff_source is
+    'For each chunk of the new version, in order: the stored chunk that it equals, or NULL.';
+grant execute on function private.diff_source to authenticated, service_role;
+
+create function private.index_chunk_ids(p_tenant_id uuid, p_index text)
+returns setof uuid
+language sql stable
+set search_path = ''
+begin atomic
+    select e.chunk_id from app.chunk_embeddings_primary e
+    where p_index = 'primary' and e.tenant_id = p_tenant_id
+    union all
+    select e.chunk_id from app.chunk_embeddings_fallback e
+    where p_index = 'fallback' and e.tenant_id = p_tenant_id
+    union all
+    select e.chunk_id from app.chunk_embeddings_local e
+    where p_index = 'local' and e.tenant_id = p_tenant_id;
+end;
+comment on function private.index_chunk_ids is 'The chunks of a brand that have a vector in the index.';
+grant execute on function private.index_chunk_ids to authenticated, service_role;
+
+create function private.plan_reindex(
+    p_tenant_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
+returns table (
+    new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    with diff as (
+        select d.place, d.chunk_id from private.diff_source(p_tenant_id, p_type, p_key, p_hashes) d
+    ), stored as (
+        select c.id, c.heading_path
+        from app.sources s
+        join app.chunks c on c.tenant_id = s.tenant_id and c.source_id = s.id
+        where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key
+    ), gone as (
+        select s.heading_path from stored s
+        where not exists (select from diff d where d.chunk_id = s.id)
+    )
+    select
+        coalesce((select array_agg(d.place - 1 order by d.place) from diff d where d.chunk_id is null), '{}'),
+        (select count(*) from diff d
+            where d.chunk_id is null and p_headings[d.place] in (select g.heading_path from gone g))::integer,
+        (select count(*) from diff d where d.chunk_id is not null)::integer,
+        (select count(*) from gone)::integer,
+        coalesce((
+            select jsonb_object_agg(i.name, coalesce((
+                select jsonb_agg(d.place - 1 order by d.place)
+                from diff d
+                where d.chunk_id is null
+                    or d.chunk_id not in (select private.index_chunk_ids(p_tenant_id, i.name))
+                ), '[]'))
+            from unnest(p_indexes) i (name)), '{}');
+end;
+comment on function private.plan_reindex is 'See api.plan_reindex.';
+grant execute on function private.plan_reindex to authenticated, service_role;
+
+create function api.plan_reindex(
+    p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
+returns table (
+    new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select p.new_places, p.changed, p.kept, p.removed, p.missing
+    from private.plan_reindex(
+        private.required_admin_tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
+end;
+comment on function api.plan_reindex is
+    'What a reindex of the source would do. new_places: places (from 0) whose text has to be sent; '
+    'changed: new chunks under a heading that loses one; missing: per index, the places without a vector.';
+grant execute on function api.plan_reindex to authenticated, service_role;
+
+-- ==== sql/20_corpus/06_apply.sql ====
+
+-- Reconciliation, second half: one source, one transaction.
+-- Kept chunks are not touched at all, so their verified_at keeps its meaning. Locks: an advisory
+-- lock of this transaction (a loser is told at once), then the source row.
+
+create function private.lock_source(p_tenant_id uuid, p_run_id uuid, p_type text, p_key text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_generation bigint;
+begin
+    select r.generation into v_generation
+    from app.reindex_runs r
+    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running';
+    if v_generation is null then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+    if not pg_try_advisory_xact_lock(hashtextextended(p_tenant_id || '/' || p_key, 0)) then
+        raise exception using errcode = 'PT409', message = 'reindex_running';
+    end if;
+    perform from app.sources s
+    where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key
+    for no key update;
+    if exists (
+        select from app.reindex_run_sources d
+        join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
+        where d.tenant_id = p_tenant_id and d.source_key = p_key
+            and d.status <> 'error' and r.generation > v_generation
+    ) then
+        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+    end if;
+end
+$$;
+comment on function private.lock_source is 'Takes the source for this transaction, unless a newer run has it.';
+grant execute on function private.lock_source to authenticated, service_role;
+
+create function private.write_source(
+    p_tenant_id uuid, p_type text, p_key text, p_source jsonb, p_now timestamptz)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_new record;
+begin
+    select p_source ->> 'title' as title, p_source ->> 'url' as url, p_source ->> 'language' as language,
+        p_source ->> 'visibility' as visibility, (p_source ->> 'verified_at')::timestamptz as verified_at,
+        (p_source ->> 'valid_from')::timestamptz as valid_from,
+        (p_source ->> 'valid_to')::timestamptz as valid_to,
+        coalesce(p_source -> 'metadata', '{}') as metadata
+    into v_new;
+    insert into app.sources as s (tenant_id, source_type, source_key, title, url, language, visibility,
+        verified_at, valid_from, valid_to, metadata)
+    values (p_tenant_id, p_type, p_key, v_new.title, v_new.url, v_new.language, v_new.visibility,
+        v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata)
+    on conflict (tenant_id, source_type, source_key) do update
+        set title = v_new.title, url = v_new.url, language = v_new.language,
+            visibility = v_new.visibility, verified_at = v_new.verified_at,
+            valid_from = v_new.valid_from, valid_to = v_new.valid_to, metadata = v_new.metadata,
+            updated_at = p_now
+        where (s.title, s.url, s.language, s.visibility, s.verified_at, s.valid_from, s.valid_to, s.metadata)
+            is distinct from (v_new.title, v_new.url, v_new.language, v_new.visibility,
+                v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata);
+    return found;
+end
+$$;
+comment on function private.write_source is 'Inserts the source or updates what differs; whether it wrote.';
+grant execute on function private.write_source to authenticated, service_role;
+
+create function private.write_chunks(
+    p_tenant_id uuid, p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[],
+    p_contents text[], p_chunk_ids uuid[], p_occurrences integer[], p_wrote boolean, p_now timestamptz)
+returns table (status text, added integer, changed integer, kept integer, removed integer)
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_source app.sources;
+    v_ids uuid[];
+    v_gone text[];
+begin
+    select s.* into strict v_source from app.sources s
+    where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key;
+    select coalesce(array_agg(coalesce(c.id, gen_random_uuid()) order by c.place), '{}') into v_ids
+    from unnest(p_chunk_ids) with ordinality c (id, place);
+
+    with deleted as (
+        delete from app.chunks c
+        where c.tenant_id = p_tenant_id and c.source_id = v_source.id and c.id <> all (v_ids)
+        returning c.heading_path
+    )
+    select coalesce(array_agg(d.heading_path), '{}') into v_gone from deleted d;
+
+    -- a chunk that was there when the plan was made, and is not any more, came without its text
+    if exists (select from unnest(p_chunk_ids, p_contents) c (id, content)
+        where c.id is null and c.content is null) then
+        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+    end if;
+    insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language, verified_at)
+    select p_tenant_id, v_ids[c.place], v_source.id, p_headings[c.place], p_contents[c.place],
+        p_occurrences[c.place], v_source.language, v_source.verified_at
+    from unnest(p_chunk_ids) with ordinality c (id, place)
+    where c.id is null;
+    get diagnostics added = row_count;
+    if exists (
+        select from unnest(v_ids, p_hashes, p_chunk_ids) n (id, hash, old_id)
+        join app.chunks c on c.tenant_id = p_tenant_id and c.id = n.id
+        where n.old_id is null and c.content_hash <> n.hash
+    ) then
+        raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a hash differs from its text';
+    end if;
+
+    -- a document that was verified again makes its older facts fresh; an older date changes nothing
+    if p_wrote then
+        update app.chunks c set verified_at = v_source.verified_at
+        where c.tenant_id = p_tenant_id and c.source_id = v_source.id
+            and (c.verified_at < v_source.verified_at or c.verified_at is null and v_source.verified_at is not null);
+    end if;
+    if v_source.chunk_ids <> v_ids or v_source.status <> 'ready' then
+        update app.sources s
+        set chunk_ids = v_ids, status = 'ready', status_reason = null, updated_at = p_now
+        where s.tenant_id = p_tenant_id and s.id = v_source.id;
+        p_wrote := true;
+    end if;
+
+    status := case when p_wrote then 'ready' else 'unchanged' end;
+    kept := cardinality(v_ids) - added;
+    removed := cardinality(v_gone);
+    select count(*) into changed
+    from unnest(p_chunk_ids) with ordinality c (id, place)
+    where c.id is null and p_headings[c.place] = any (v_gone);
+    insert into app.reindex_run_sources
+        (tenant_id, run_id, source_key, source_type, status, added, changed, kept, removed)
+    values (p_tenant_id, p_run_id, p_key, p_type, write_chunks.status, write_chunks.added,
+        write_chunks.changed, write_chunks.kept, write_chunks.removed);
+    return next;
+end
+$$;
+comment on function private.write_chunks is 'Inserts new chunks, deletes gone ones, leaves the others alone.';
+grant execute on function private.write_chunks to authenticated, service_role;
+
+create function api.apply_reindex(
+    p_run_id uuid, p_type text, p_key text, p_source jsonb, p_hashes bytea[], p_headings text[],
+    p_contents text[])
+returns table (status text, added integer, changed integer, kept integer, removed integer)
+language sql
+set search_path = ''
+begin atomic
+    select private.lock_source(private.required_admin_tenant_id(), p_run_id, p_type, p_key);
+    select w.status, w.added, w.changed, w.kept, w.removed
+    from (
+        select private.write_source(private.tenant_id(), p_type, p_key, p_source, now()) as wrote,
+            array_agg(d.chunk_id order by d.place) as chunk_ids,
+            array_agg(d.occurrence order by d.place) as occurrences
+        from private.diff_source(private.tenant_id(), p_type, p_key, p_hashes) d
+    ) d,
+    private.write_chunks(private.tenant_id(), p_run_id, p_type, p_key, p_hashes, p_headings,
+        p_contents, d.chunk_ids, d.occurrences, d.wrote, now()) w;
+end;
+comment on function api.apply_reindex is
+    'Makes the stored source equal to the new version. p_contents is NULL at the places that are kept.';
+grant execute on function api.apply_reindex to authenticated, service_role;
+
+-- ==== sql/20_corpus/07_embeddings.sql ====
+
+-- Writing vectors into an index, and how far each index is filled.
+
+create function private.put_embeddings(
+    p_tenant_id uuid, p_type text, p_key text, p_index text, p_model text, p_places integer[],
+    p_embeddings text[])
+returns integer
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_chunk_ids uuid[];
+    v_written integer;
+begin
+    if not exists (select from app.embedding_indexes i where i.name = p_index and i.model = p_model) then
+        raise exception using errcode = 'PT422', message = 'model_mismatch';
+    end if;
+    select array_agg(s.chunk_ids[p.place + 1] order by p.at) into v_chunk_ids
+    from app.sources s, unnest(p_places) with ordinality p (place, at)
+    where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key;
+    if coalesce(cardinality(v_chunk_ids), 0) <> cardinality(p_embeddings)
+        or array_position(v_chunk_ids, null) > 0 then
+        raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a vector has no chunk';
+    end if;
+    case p_index
+        when 'primary' then
+            insert into app.chunk_embeddings_primary (tenant_id, chunk_id, embedding)
+            select p_tenant_id, e.chunk_id, e.embedding::extensions.vector(768)
+            from unnest(v_chunk_ids, p_embeddings) e (chunk_id, embedding) on conflict do nothing;
+        when 'fallback' then
+            insert into app.chunk_embeddings_fallback (tenant_id, chunk_id, embedding)
+            select p_tenant_id, e.chunk_id, e.embedding::extensions.vector(768)
+            from unnest(v_chunk_ids, p_embeddings) e (chunk_id, embedding) on conflict do nothing;
+        when 'local' then
+            insert into app.chunk_embeddings_local (tenant_id, chunk_id, embedding)
+            select p_tenant_id, e.chunk_id, e.embedding::extensions.vector(384)
+            from unnest(v_chunk_ids, p_embeddings) e (chunk_id, embedding) on conflict do nothing;
+    end case;
+    get diagnostics v_written = row_count;
+    return v_written;
+end
+$$;
+comment on function private.put_embeddings is 'See api.put_embeddings.';
+grant execute on function private.put_embeddings to authenticated, service_role;
+
+create function api.put_embeddings(
+    p_type text, p_key text, p_index text, p_model text, p_places integer[], p_embeddings text[])
+returns integer
+language sql
+set search_path = ''
+begin atomic
+    select private.put_embeddings(
+        private.required_admin_tenant_id(), p_type, p_key, p_index, p_model, p_places, p_embeddings);
+end;
+comment on function api.put_embeddings is
+    'Writes vectors (text form of pgvector) for the chunks at the places (from 0) of a source. '
+    'A model that is not the registered one of the index is refused.';
+grant execute on function api.put_embeddings to authenticated, service_role;
+
+create function private.index_coverage(p_tenant_id uuid)
+returns table (index_name text, model text, chunks bigint, vectors bigint)
+language sql stable
+set search_path = ''
+begin atomic
+    select i.name, i.model,
+        (select count(*) from app.chunks c where c.tenant_id = p_tenant_id),
+        (select count(*) from private.index_chunk_ids(p_tenant_id, i.name))
+    from app.embedding_indexes i
+    order by array_position('{primary,fallback,local}'::text[], i.name);
+end;
+comment on function private.index_coverage is 'See api.index_coverage.';
+grant execute on function private.index_coverage to authenticated, service_role;
+
+create function api.index_coverage()
+returns table (index_name text, model text, chunks bigint, vectors bigint)
+language sql stable
+set search_path = ''
+begin atomic
+    select c.index_name, c.model, c.chunks, c.vectors
+    from private.index_coverage(private.required_admin_tenant_id()) c;
+end;
+comment on function api.index_coverage is 'How many chunks of the brand each index can find.';
+grant execute on function api.index_coverage to authenticated, service_role;
+
+-- ==== sql/20_corpus/08_reindex.sql ====
+
+-- The life of a reindex run: start, a failed source, finish, look.
+
+create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
+returns table (run_id uuid, tenant text)
+language sql
+set search_path = ''
+begin atomic
+    insert into app.reindex_runs (tenant_id, requested_by, is_complete)
+    values (p_tenant_id, p_user_id, p_is_complete)
+    returning id, (select t.slug from app.tenants t where t.id = p_tenant_id);
+end;
+comment on function private.start_reindex is 'See api.start_reindex.';
+grant execute on function private.start_reindex to authenticated, service_role;
+
+create function api.start_reindex(p_is_complete boolean) returns table (run_id uuid, tenant text)
+language sql
+set search_path = ''
+begin atomic
+    select s.run_id, s.tenant
+    from private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete) s;
+end;
+comment on function api.start_reindex is
+    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so vanished ones are retired.';
+grant execute on function api.start_reindex to authenticated, service_role;
+
+create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+end
+$$;
+comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
+grant execute on function private.require_run to authenticated, service_role;
+
+create function private.fail_source(p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text)
+returns void
+language sql
+set search_path = ''
+begin atomic
+    insert into app.reindex_run_sources (tenant_id, run_id, source_key, status, reason)
+    values (p_tenant_id, p_run_id, p_key, 'error', left(p_reason, 500));
+    -- what was indexed before stays; the source only says that its newest version failed
+    update app.sources set status = 'error', status_reason = left(p_reason, 500)
+    where tenant_id = p_tenant_id and source_key = p_key;
+end;
+comment on function private.fail_source is 'See api.fail_source.';
+grant execute on function private.fail_source to authenticated, service_role;
+
+create function api.fail_source(p_run_id uuid, p_key text, p_reason text) returns void
+language sql
+set search_path = ''
+begin atomic
+    select private.require_run(private.required_admin_tenant_id(), p_run_id);
+    select private.fail_source(private.tenant_id(), p_run_id, p_key, p_reason);
+end;
+comment on function api.fail_source is 'Notes that a source failed and why. Its old chunks stay.';
+grant execute on function api.fail_source to authenticated, service_role;
+
+create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
+    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status, coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
+        coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
+        count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
+        coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
+            order by s.source_key) filter (where s.source_key is not null), '[]')
+    from app.reindex_runs r
+    left join app.reindex_run_sources s on s.tenant_id = r.tenant_id and s.run_id = r.id
+    where r.tenant_id = p_tenant_id and r.id = p_run_id
+    group by r.tenant_id, r.id;
+end;
+comment on function private.reindex_summary is 'A run with its counts in chunks and its sources.';
+grant execute on function private.reindex_summary to authenticated, service_role;
+
+create function private.finish_reindex(p_tenant_id uuid, p_run_id uuid, p_listing text[], p_now timestamptz)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_run app.reindex_runs;
+    v_failed bigint;
+    v_done bigint;
+    v_retired integer := 0;
+begin
+    select r.* into v_run from app.reindex_runs r
+    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
+    for no key update;
+    if v_run.id is null then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+    select count(*) filter (where d.status = 'error'), count(*) filter (where d.status <> 'error')
+    into v_failed, v_done
+    from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
+
+    -- an empty listing is a broken crawl, not an empty brand
+    if v_run.is_complete and cardinality(p_listing) > 0 then
+        delete from app.sources s
+        where s.tenant_id = p_tenant_id
+            and (s.source_key <> all (p_listing)
+                or exists (
+                    select from app.reindex_run_sources d
+                    where d.tenant_id = p_tenant_id and d.run_id = p_run_id
+                        and d.source_key = s.source_key and d.source_type <> s.source_type))
+            -- what a later run has indexed is not this run's to judge
+            and not exists (
+                select from app.reindex_run_sources d
+                join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
+                where d.tenant_id = p_tenant_id and d.source_key = s.source_key
+                    and d.status <> 'error' and r.generation > v_run.generation);
+        get diagnostics v_retired = row_count;
+    end if;
+    update app.reindex_runs r
+    set status = case when v_failed = 0 then 'ready' when v_done = 0 then 'failed' else 'partial' end,
+        retired = v_retired, finished_at = p_now
+    where r.tenant_id = p_tenant_id and r.id = p_run_id;
+end
+$$;
+comment on function private.finish_reindex is 'See api.finish_reindex.';
+grant execute on function private.finish_reindex to authenticated, service_role;
+
+create function api.finish_reindex(p_run_id uuid, p_listing text[])
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
+    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql
+set search_path = ''
+begin atomic
+    select private.finish_reindex(private.required_admin_tenant_id(), p_run_id, p_listing, now());
+    select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
+end;
+comment on function api.finish_reindex is
+    'Closes a run. A complete run retires sources that p_listing lacks; an empty listing retires none.';
+grant execute on function api.finish_reindex to authenticated, service_role;
+
+create function api.get_reindex(p_run_id uuid)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
+    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select private.require_run(private.required_admin_tenant_id(), p_run_id);
+    select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
+end;
+comment on function api.get_reindex is 'A run of the brand with its sources.';
+grant execute on function api.get_reindex to authenticated, service_role;
+
+-- ==== sql/30_retrieval/01_rank.sql ====
+
+-- How chunks are ranked and when they answer: shared by all indexes.
+--
+-- Order:    dense_weight * z(cosine) + lexical_weight * z(BM25), z being the standard score over all
+--           chunks of the brand (0 for a chunk without a word of the question).
+-- Evidence: M / (T + 6) + 0.6 * dense_weight * (cosine - 0.55), where T is the idf mass of the
+--           question and M what the chunk matches of it; a word that the brand never uses counts
+--           in T, so a question about a product of somebody else finds no answer here.
+-- BM25 has k1 = 1.2 and b = 0: the chunks of a profile are about equally long.
+-- Cost: one pass over the vectors of the brand, one btree scan for each word.
+
+create function private.question_terms(p_tenant_id uuid, p_question text)
+returns table (words integer[], lexemes text[])
+language sql stable
+set search_path = ''
+begin atomic
+    with languages as (
+        select distinct s.language from app.sources s where s.tenant_id = p_tenant_id
+    ), variants as (
+        select t.word, t.lexeme, l.language
+        from languages l, private.terms(p_question, l.language) t
+    ), kept as (
+        -- a word that is a stop word in one language of the brand says nothing in the others
+        select v.word from variants v
+        group by v.word
+        having count(distinct v.language) = (select count(*) from languages)
+    )
+    select coalesce(array_agg(v.word), '{}'), coalesce(array_agg(v.lexeme), '{}')
+    from (select distinct v.word, v.lexeme from variants v join kept k on k.word = v.word) v;
+end;
+comment on function private.question_terms is
+    'The words of a question, each in the lexemes that the languages of the brand make of it.';
+grant execute on function private.question_terms to authenticated, service_role;
+
+create function private.lexical_scores(
+    p_tenant_id uuid, p_words integer[], p_lexemes text[], p_chunks bigint)
+returns table (chunk_id uuid, bm25 double precision, matched double precision, total double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    with hits as (
+        select q.word, t.chunk_id, sum(t.frequency)::double precision as frequency
+        from unnest(p_words, p_lexemes) q (word, lexeme)
+        join app.chunk_terms t on t.tenant_id = p_tenant_id and t.lexeme = q.lexeme
+        group by q.word, t.chunk_id
+    ), spread as (
+        select q.word, count(h.chunk_id)::double precision as chunks
+        from (select distinct u.word from unnest(p_words) u (word)) q
+        left join hits h on h.word = q.word
+        group by q.word
+    ), idf as (
+        -- an index that is being filled has fewer chunks than a word may have: no less than that
+        select s.word, ln(1 + (greatest(p_chunks, s.chunks) - s.chunks + 0.5) / (s.chunks + 0.5)) as value
+        from spread s
+    )
+    select h.chunk_id, sum(i.value * h.frequency * 2.2 / (h.frequency + 1.2)), sum(i.value),
+        (select sum(a.value) from idf a)
+    from hits h
+    join idf i on i.word = h.word
+    group by h.chunk_id;
+end;
+comment on function private.lexical_scores is
+    'BM25 of the chunks that hold a word of the question, the idf mass they match, and that of the question.';
+grant execute on function private.lexical_scores to authenticated, service_role;
+
+create function private.rank_chunks(
+    p_tenant_id uuid, p_index text, p_ids uuid[], p_similarities double precision[], p_words integer[],
+    p_lexemes text[], p_dense_weight double precision, p_limit integer, p_now timestamptz)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    with settings as (
+        select i.lexical_weight, i.threshold, i.min_similarity,
+            least(greatest(coalesce(p_dense_weight, i.dense_weight), 0.25), 2) as dense_weight,
+            (select l.verified_within_days from app.tenant_limits l where l.tenant_id = p_tenant_id)
+                as verified_within_days,
+            i.lexical_weight > 0 and cardinality(p_words) > 0 as has_words
+        from app.embedding_indexes i where i.name = p_index
+    ), lexical as materialized (
+        select l.chunk_id, l.bm25, l.matched, l.total
+        from settings g,
+            private.lexical_scores(p_tenant_id, p_words, p_lexemes, cardinality(p_ids)) l
+        where g.has_words
+    ), raw as materialized (
+        select d.chunk_id, d.similarity, l.bm25, l.matched, l.total
+        from unnest(p_ids, p_similarities) d (chunk_id, similarity)
+        left join lexical l on l.chunk_id = d.chunk_id
+    ), spread as (
+        select avg(r.similarity) as dense_mean, nullif(stddev_pop(r.similarity), 0) as dense_deviation,
+            avg(coalesce(r.bm25, 0)) as lexical_mean,
+            nullif(stddev_pop(coalesce(r.bm25, 0)), 0) as lexical_deviation
+        from raw r
+    ), ranked as (
+        select r.chunk_id, r.similarity,
+            case when g.has_words then
+                g.dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
+                + g.lexical_weight * case when r.bm25 is null then 0
+                    else coalesce((r.bm25 - s.lexical_mean) / s.lexical_deviation, 0) end
+            else r.similarity end as score,
+            case when g.has_words then
+                coalesce(r.matched / (r.total + 6), 0) + 0.6 * g.dense_weight * (r.similarity - 0.55)
+                    >= g.threshold
+            else r.similarity >= g.min_similarity end as is_relevant,
+            g.verified_within_days
+        from raw r, spread s, settings g
+        order by score desc, r.chunk_id
+    )
+    -- visibility and validity before the limit, on as few rows as it takes
+    select r.chunk_id, c.source_id, s.source_type, s.title, s.url, c.heading_path, c.content,
+        c.language, c.verified_at, c.is_pricing,
+        c.is_pricing and (c.verified_at is null
+            or c.verified_at < p_now - make_interval(days => r.verified_within_days)),
+        r.is_relevant, r.similarity, r.score
+    from ranked r
+    join app.chunks c on c.tenant_id = p_tenant_id and c.id = r.chunk_id
+    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id
+    where (s.valid_from is null or s.valid_from <= p_now)
+        and (s.valid_to is null or s.valid_to > p_now)
+    order by r.score desc, r.chunk_id
+    limit least(greatest(p_limit, 1), 50);
+end;
+comment on function private.rank_chunks is
+    'The best chunks that the caller may see, best first, with all that an answer needs of them.';
+grant execute on function private.rank_chunks to authenticated, service_role;
+
+-- ==== sql/30_retrieval/02_match.sql ====
+
+-- One exact search per index: a vector meets only vectors of its own model.
+-- Exact: every chunk of the brand is compared, so a small brand beside a big one loses nothing.
+
+create function private.usable_vector(
+    p_index text, p_model text, p_embedding extensions.vector)
+returns extensions.vector
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    if not exists (select from app.embedding_indexes i where i.name = p_index and i.model = p_model) then
+        raise exception using errcode = 'PT422', message = 'model_mismatch';
+    end if;
+    -- the cosine of a zero vector is NaN, and NaN passes every threshold
+    if coalesce(extensions.vector_norm(p_embedding), 0) = 0 then
+        raise exception using errcode = 'PT400', message = 'bad_request',
+            detail = 'the vector has no direction';
+    end if;
+    return p_embedding;
+end
+$$;
+comment on function private.usable_vector is
+    'The vector itself; one without direction, or of another model than that of the index, ends the call.';
+grant execute on function private.usable_vector to authenticated, service_role;
+
+create function private.similarities_primary(p_tenant_id uuid, p_embedding extensions.vector)
+returns table (ids uuid[], similarities double precision[])
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+    v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
+begin
+    return query
+    select coalesce(array_agg(e.chunk_id), '{}'),
+        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
+    from app.chunk_embeddings_primary e
+    where e.tenant_id = p_tenant_id;
+end
+$$;
+comment on function private.similarities_primary is 'Cosine of every chunk of the brand in the primary index.';
+grant execute on function private.similarities_primary to authenticated, service_role;
+
+create function api.match_chunks_primary(
+    p_embedding extensions.vector, p_model text, p_question text default '',
+    p_limit integer default 6, p_dense_weight double precision default null)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.*
+    from private.similarities_primary(
+            private.required_tenant_id(), private.usable_vector('primary', p_model, p_embedding)) s,
+        private.question_terms(private.tenant_id(), p_question) q,
+        private.rank_chunks(private.tenant_id(), 'primary', s.ids, s.similarities,
+            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+end;
+comment on function api.match_chunks_primary is
+    'The chunks of the caller''s brand that are closest to a question of the primary index''s model. '
+    'Without p_question: by cosine alone.';
+grant execute on function api.match_chunks_primary to authenticated, service_role;
+
+create function private.similarities_fallback(p_tenant_id uuid, p_embedding extensions.vector)
+returns table (ids uuid[], similarities double precision[])
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+    v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
+begin
+    return query
+    select coalesce(array_agg(e.chunk_id), '{}'),
+        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
+    from app.chunk_embeddings_fallback e
+    where e.tenant_id = p_tenant_id;
+end
+$$;
+comment on function private.similarities_fallback is 'Cosine of every chunk of the brand in the fallback index.';
+grant execute on function private.similarities_fallback to authenticated, service_role;
+
+create function api.match_chunks_fallback(
+    p_embedding extensions.vector, p_model text, p_question text default '',
+    p_limit integer default 6, p_dense_weight double precision default null)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.*
+    from private.similarities_fallback(
+            private.required_tenant_id(), private.usable_vector('fallback', p_model, p_embedding)) s,
+        private.question_terms(private.tenant_id(), p_question) q,
+        private.rank_chunks(private.tenant_id(), 'fallback', s.ids, s.similarities,
+            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+end;
+comment on function api.match_chunks_fallback is
+    'The chunks of the caller''s brand that are closest to a question of the fallback index''s model. '
+    'Without p_question: by cosine alone.';
+grant execute on function api.match_chunks_fallback to authenticated, service_role;
+
+create function private.similarities_local(p_tenant_id uuid, p_embedding extensions.vector)
+returns table (ids uuid[], similarities double precision[])
+language plpgsql stable
+set search_path = ''
+as $$
+declare
+    v_query extensions.vector(384) := p_embedding;  -- cast once, not once a row
+begin
+    return query
+    select coalesce(array_agg(e.chunk_id), '{}'),
+        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
+    from app.chunk_embeddings_local e
+    where e.tenant_id = p_tenant_id;
+end
+$$;
+comment on function private.similarities_local is 'Cosine of every chunk of the brand in the local index.';
+grant execute on function private.similarities_local to authenticated, service_role;
+
+create function api.match_chunks_local(
+    p_embedding extensions.vector, p_model text, p_question text default '',
+    p_limit integer default 6, p_dense_weight double precision default null)
+returns table (
+    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
+    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
+    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+language sql stable
+set search_path = ''
+begin atomic
+    select r.*
+    from private.similarities_local(
+            private.required_tenant_id(), private.usable_vector('local', p_model, p_embedding)) s,
+        private.question_terms(private.tenant_id(), p_question) q,
+        private.rank_chunks(private.tenant_id(), 'local', s.ids, s.similarities,
+            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+end;
+comment on function api.match_chunks_local is
+    'The chunks of the caller''s brand that are closest to a question of the local index''s model. '
+    'Without p_question: by cosine alone.';
+grant execute on function api.match_chunks_local to authenticated, service_role;
+
+-- ==== sql/40_quota/01_models.sql ====
+
+-- The model ladder and what each model was used today.
+-- A model's day is the provider's: it turns at midnight in the time zone of the row.
+
+create table app.models (
+    name text primary key,
+    task text not null check (task in ('generate', 'embed')),
+    rung integer not null check (rung > 0),
+    calls_per_day integer not null check (calls_per_day >= 0),
+    time_zone text not null default 'America/Los_Angeles'
+        check (timezone(time_zone, timestamp '2000-01-01') is not null),
+    unique (task, rung)
+);
+comment on table app.models is 'Models in the order in which they are tried, with their free daily quota.';
+comment on column app.models.rung is 'Lower is tried first: the lightest model leads.';
+alter table app.models enable row level security;
+alter table app.models force row level security;
+create policy models_select_member on app.models for select to authenticated
+    using ((select private.tenant_id()) is not null);
+grant select on app.models to authenticated, service_role;
+
+insert into app.models (name, task, rung, calls_per_day) values
+    ('gemini-3.5-flash-lite', 'generate', 1, 1000),
+    ('gemini-3.1-flash-lite', 'generate', 2, 1000),
+    ('gemini-3.6-flash', 'generate', 3, 250),
+    ('gemini-embedding-001', 'embed', 1, 1000),
+    ('gemini-embedding-2', 'embed', 2, 1000);
+
+create table private.model_days (
+    model text not null references app.models on delete cascade,
+    day date not null,
+    calls integer not null default 0 check (calls >= 0),
+    closed_until timestamptz,
+    primary key (model, day)
+);
+comment on table private.model_days is 'Calls of a model on a day of its provider, and until when it is closed.';
+alter table private.model_days enable row level security;
+alter table private.model_days force row level security;
+
+create function private.open_models(p_task text, p_now timestamptz) returns setof text
+language sql stable
+set search_path = ''
+begin atomic
+    select m.name
+    from app.models m
+    left join private.model_days d
+        on d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
+    where m.task = p_task
+        and coalesce(d.calls, 0) < m.calls_per_day
+        -- a pause may have begun before midnight
+        and not exists (
+            select from private.model_days c
+            where c.model = m.name and c.day >= (p_now at time zone m.time_zone)::date - 1
+                and c.closed_until > p_now)
+    order by m.rung;
+end;
+comment on function private.open_models is 'The models that may be called now, first to last.';
+
+create function private.count_call(p_model text, p_outcome text, p_wait_seconds integer, p_now timestamptz)
+returns void
+language sql
+set search_path = ''
+begin atomic
+    insert into private.model_days as d (model, day, calls, closed_until)
+    select m.name, (p_now at time zone m.time_zone)::date, 1,
+        case p_outcome
+            when 'quota_day' then
+                ((p_now at time zone m.time_zone)::date + 1)::timestamp at time zone m.time_zone
+            when 'quota_minute' then p_now + make_interval(secs => least(coalesce(p_wait_seconds, 60), 3600))
+        end
+    from app.models m
+    where m.name = p_model
+    on conflict (model, day) do update
+        set calls = d.calls + 1, closed_until = greatest(d.closed_until, excluded.closed_until);
+end;
+comment on function private.count_call is
+    'Counts one call that reached the provider; a spent quota closes the model until it is back.';
+
+-- ==== sql/40_quota/02_counters.sql ====
+
+-- Counters of our own limits: per user and minute, per brand and day, for all together and day.
+-- Each is taken by one atomic statement (n = n + 1 where n < cap), always in this order, so that
+-- parallel requests can neither pass a cap nor deadlock. Called by private.begin_turn.
+
+create table private.user_minutes (
+    user_id uuid primary key,
+    minute timestamptz not null,
+    turns integer not null check (turns > 0)
+);
+comment on table private.user_minutes is 'Turns of a user in the current minute. One row a user.';
+alter table private.user_minutes enable row level security;
+alter table private.user_minutes force row level security;
+
+create table private.tenant_days (
+    tenant_id uuid not null references app.tenants on delete cascade,
+    day date not null,
+    turns integer not null check (turns > 0),
+    primary key (tenant_id, day)
+);
+comment on table private.tenant_days is 'Turns of a brand on a day of its own time zone.';
+alter table private.tenant_days enable row level security;
+alter table private.tenant_days force row level security;
+
+create table private.global_days (
+    day date primary key,
+    turns integer not null check (turns > 0)
+);
+comment on table private.global_days is 'Turns of all brands on a UTC day.';
+alter table private.global_days enable row level security;
+alter table private.global_days force row level security;
+
+create table private.settings (
+    is_only_row boolean primary key default true check (is_only_row),
+    turns_per_day integer not null default 20000 check (turns_per_day > 0)
+);
+comment on table private.settings is 'Limits of the whole installation. One row.';
+alter table private.settings enable row level security;
+alter table private.settings force row level security;
+insert into private.settings default values;
+
+create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz) returns boolean
+language sql
+set search_path = ''
+begin atomic
+    insert into private.user_minutes as m (user_id, minute, turns)
+    values (p_user_id, date_trunc('minute', p_now), 1)
+    on conflict (user_id) do update
+        set turns = case when m.minute = excluded.minute then m.turns + 1 else 1 end,
+            minute = excluded.minute
+        where m.minute < excluded.minute or m.minute = excluded.minute and m.turns < p_cap
+    returning true;
+end;
+comment on function private.take_user_turn is 'True when the user had a turn left in this minute; else NULL.';
+
+create function private.take_tenant_turn(p_tenant_id uuid, p_cap integer, p_day date) returns boolean
+language sql
+set search_path = ''
+begin atomic
+    insert into private.tenant_days as d (tenant_id, day, turns) values (p_tenant_id, p_day, 1)
+    on conflict (tenant_id, day) do update set turns = d.turns + 1 where d.turns < p_cap
+    returning true;
+end;
+comment on function private.take_tenant_turn is 'True when the brand had a turn left on that day; else NULL.';
+
+create function private.take_global_turn(p_now timestamptz) returns boolean
+language sql
+set search_path = ''
+begin atomic
+    insert into private.global_days as d (day, turns) values ((p_now at time zone 'UTC')::date, 1)
+    on conflict (day) do update set turns = d.turns + 1
+        where d.turns < (select s.turns_per_day from private.settings s)
+    returning true;
+end;
+comment on function private.take_global_turn is 'True when the installation had a turn left today; else NULL.';
+
+-- ==== sql/50_turns/01_turns.sql ====
+
+-- Turns: each question with what became of it, refusals included, and the chunks it used.
+
+create table app.turns (
+    tenant_id uuid not null references app.tenants on delete cascade,
+    id uuid not null,
+    conversation_id uuid not null,
+    user_id uuid references auth.users on delete set null,
+    status text not null check (status in
+        ('running', 'answered', 'held', 'no_match', 'refused', 'failed', 'aborted')),
+    refusal text,
+    question text not null check (length(question) <= 8000),
+    answer text,
+    index_name text references app.embedding_indexes,
+    model text,
+    attempts jsonb not null default '[]' check (jsonb_typeof(attempts) = 'array'),
+    milliseconds jsonb not null default '{}' check (jsonb_typeof(milliseconds) = 'object'),
+    created_at timestamptz not null default now(),
+    finished_at timestamptz,
+    primary key (tenant_id, id),
+    check ((status = 'refused') = (refusal is not null)),
+    check ((status = 'running') = (finished_at is null))
+);
+comment on table app.turns is 'A question and what became of it. Kept for the review of the brand.';
+comment on column app.turns.status is
+    'held: the answer would have been a price that nobody verified in time, so it was not said.';
+comment on column app.turns.refusal is 'The code of the limit that refused it.';
+comment on column app.turns.model is 'What wrote the answer: a model, or extractive.';
+comment on column app.turns.attempts is 'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
+create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
+create index turns_user on app.turns (user_id);
+create index turns_index_name on app.turns (index_name);
+alter table app.turns enable row level security;
+alter table app.turns force row level security;
+create policy turns_select_own_or_admin on app.turns for select to authenticated
+    using (
+        tenant_id = (select private.tenant_id())
+        and (user_id = (select private.user_id()) or (select private.is_admin()))
+    );
+grant select on app.turns to authenticated, service_role;
+
+create table app.turn_sources (
+    tenant_id uuid not null,
+    turn_id uuid not null,
+    place integer not null check (place >= 0),
+    chunk_id uuid,
+    source_id uuid,
+    content_hash bytea not null,
+    verified_at timestamptz,
+    similarity double precision not null,
+    primary key (tenant_id, turn_id, place),
+    foreign key (tenant_id, turn_id) references app.turns on delete cascade,
+    foreign key (tenant_id, chunk_id) references app.chunks on delete set null (chunk_id),
+    foreign key (tenant_id, source_id) references app.sources on delete set null (source_id)
+);
+comment on table app.turn_sources is 'The chunks that an answer was made from, best first.';
+comment on column app.turn_sources.content_hash is 'Which text it was, also after the chunk is gone.';
+comment on column app.turn_sources.verified_at is 'How fresh it was when it was used.';
+create index turn_sources_chunk on app.turn_sources (tenant_id, chunk_id);
+create index turn_sources_source on app.turn_sources (tenant_id, source_id);
+alter table app.turn_sources enable row level security;
+alter table app.turn_sources force row level security;
+create policy turn_sources_select_with_turn on app.turn_sources for select to authenticated
+    using (
+        tenant_id = (select private.tenant_id())
+        and exists (
+            select from app.turns t
+            where t.tenant_id = turn_sources.tenant_id and t.id = turn_sources.turn_id)
+    );
+grant select on app.turn_sources to authenticated, service_role;
+
+-- ==== sql/50_turns/02_begin.sql ====
+
+-- The first transaction of a question: may it be asked, and with what?
+-- Takes the counters, writes the turn, and hands back all that the answer needs to know. A refusal
+-- is a row too, so that a brand sees what its people could not ask.
+
+create function private.begin_turn(
+    p_tenant_id uuid, p_user_id uuid, p_question text, p_turn_id uuid, p_conversation_id uuid,
+    p_language text, p_now timestamptz)
+returns table (
+    turn_id uuid, conversation_id uuid, refusal text, retry_after_seconds integer, brand text,
+    language text, persona text, fallback text, history jsonb, indexes text[], models text[],
+    verified_within_days integer)
+language plpgsql security definer
+set search_path = ''
+as $$
+declare
+    v_limits record;
+    v_tomorrow timestamptz;
+begin
+    select t.name, t.language, t.time_zone, (p_now at time zone t.time_zone)::date as today, l.*
+    into strict v_limits
+    from app.tenants t join app.tenant_limits l on l.tenant_id = t.id
+    where t.id = p_tenant_id;
+    turn_id := coalesce(p_turn_id, gen_random_uuid());
+    conversation_id := coalesce(p_conversation_id, turn_id);
+    if exists (select from app.turns t where t.tenant_id = p_tenant_id and t.id = begin_turn.turn_id) then
+        raise exception using errcode = 'PT409', message = 'turn_id_used';
+    end if;
+
+    v_tomorrow := (v_limits.today + 1)::timestamp at time zone v_limits.time_zone;
+    case
+        when p_question = '' then
+            refusal := 'question_empty';
+        when length(p_question) > v_limits.question_characters then
+            refusal := 'question_too_long';
+        when private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now) is null then
+            refusal := 'rate_limited';
+            retry_after_seconds := ceil(60 - extract(second from p_now));
+        when private.take_tenant_turn(p_tenant_id, v_limits.turns_per_day, v_limits.today) is null then
+            refusal := 'tenant_cap_reached';
+            retry_after_seconds := ceil(extract(epoch from v_tomorrow - p_now));
+        when private.take_global_turn(p_now) is null then
+            refusal := 'global_cap_reached';
+            retry_after_seconds := ceil(extract(epoch from
+                (date_trunc('day', p_now at time zone 'UTC') + interval '1 day') at time zone 'UTC' - p_now));
+            -- the brand gets back what it could not use
+            update private.tenant_days d set turns = d.turns - 1
+            where d.tenant_id = p_tenant_id and d.day = v_limits.today and d.turns > 1;
+        else
+    end case;
+
+    insert into app.turns as t (tenant_id, id, conversation_id, user_id, status, refusal, question,
+        created_at, finished_at)
+    values (p_tenant_id, begin_turn.turn_id, begin_turn.conversation_id, p_user_id,
+        case when begin_turn.refusal is null then 'running' else 'refused' end, begin_turn.refusal,
+        left(p_question, v_limits.question_characters), p_now,
+        case when begin_turn.refusal is not null then p_now end);
+
+    brand := v_limits.name;
+    verified_within_days := v_limits.verified_within_days;
+    select p.language, p.persona, p.fallback into begin_turn.language, begin_turn.persona, begin_turn.fallback
+    from app.personas p
+    where p.tenant_id = p_tenant_id
+    order by p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
+    limit 1;
+    history := private.conversation(p_tenant_id, p_user_id, begin_turn.conversation_id);
+    indexes := private.filled_indexes(p_tenant_id);
+    models := array(select private.open_models('generate', p_now));
+    return next;
+end
+$$;
+comment on function private.begin_turn is 'See api.begin_turn.';
+grant execute on function private.begin_turn to authenticated;
+
+create function private.conversation(p_tenant_id uuid, p_user_id uuid, p_conversation_id uuid) returns jsonb
+language sql stable
+set search_path = ''
+begin atomic
+    select coalesce(jsonb_agg(jsonb_build_object('question', t.question, 'answer', t.answer)
+        order by t.created_at), '[]')
+    from (
+        select t.question, t.answer, t.created_at
+        from app.turns t
+        where t.tenant_id = p_tenant_id and t.user_id = p_user_id
+            and t.conversation_id = p_conversation_id and t.status = 'answered'
+        order by t.created_at desc
+        limit 10
+    ) t;
+end;
+comment on function private.conversation is 'The last ten answered turns of the user''s own conversation.';
+
+create function private.filled_indexes(p_tenant_id uuid) returns text[]
+language sql stable
+set search_path = ''
+begin atomic
+    select array_remove(array[
+        case when exists (select from app.chunk_embeddings_primary e where e.tenant_id = p_tenant_id)
+            then 'primary' end,
+        case when exists (select from app.chunk_embeddings_fallback e where e.tenant_id = p_tenant_id)
+            then 'fallback' end,
+        case when exists (select from app.chunk_embeddings_local e where e.tenant_id = p_tenant_id)
+            then 'local' end], null);
+end;
+comment on function private.filled_indexes is 'The indexes that hold a vector of the brand, best first.';
+
+create function api.begin_turn(
+    p_question text, p_turn_id uuid default null, p_conversation_id uuid default null,
+    p_language text default null)
+returns table (
+    turn_id uuid, conversation_id uuid, refusal text, retry_after_seconds integer, brand text,
+    language text, persona text, fallback text, history jsonb, indexes text[], models text[],
+    verified_within_days integer)
+language sql
+set search_path = ''
+begin atomic
+    select b.*
+    from private.begin_turn(private.required_tenant_id(), private.user_id(), p_question, p_turn_id,
+        p_conversation_id, p_language, now()) b;
+end;
+comment on function api.begin_turn is
+    'Opens a turn of the signed-in user. refusal is NULL, or the code of the limit that stands in the way.';
+grant execute on function api.begin_turn to authenticated;
+
+-- ==== sql/50_turns/03_finish.sql ====
+
+-- The last transaction of a question: what became of it, what was used, what it cost.
+
+create function private.finish_turn(
+    p_tenant_id uuid, p_user_id uuid, p_turn_id uuid, p_status text, p_answer text, p_index text,
+    p_model text, p_attempts jsonb, p_milliseconds jsonb, p_chunk_ids uuid[],
+    p_similarities double precision[], p_now timestamptz)
+returns boolean
+language plpgsql security definer
+set search_path = ''
+as $$
+begin
+    update app.turns t
+    set status = p_status, answer = p_answer, index_name = p_index, model = p_model,
+        attempts = p_attempts, milliseconds = p_milliseconds, finished_at = p_now
+    where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.id = p_turn_id
+        and t.status = 'running';
+    if not found then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+    -- only chunks of this brand can be noted: the join leaves all others out
+    insert into app.turn_sources
+        (tenant_id, turn_id, place, chunk_id, source_id, content_hash, verified_at, similarity)
+    select p_tenant_id, p_turn_id, u.place - 1, c.id, c.source_id, c.content_hash, c.verified_at, u.similarity
+    from unnest(p_chunk_ids, p_similarities) with ordinality u (chunk_id, similarity, place)
+    join app.chunks c on c.tenant_id = p_tenant_id and c.id = u.chunk_id;
+    perform private.count_call(a.model, a.outcome, a.wait_seconds, p_now)
+    from jsonb_to_recordset(p_attempts) a (model text, outcome text, wait_seconds integer)
+    order by a.model;
+    return true;
+end
+$$;
+comment on function private.finish_turn is 'See api.finish_turn.';
+grant execute on function private.finish_turn to authenticated;
+
+create function api.finish_turn(
+    p_turn_id uuid, p_status text, p_answer text, p_index text, p_model text, p_attempts jsonb,
+    p_milliseconds jsonb, p_chunk_ids uuid[], p_similarities double precision[])
+returns boolean
+language sql
+set search_path = ''
+begin atomic
+    select private.finish_turn(private.required_tenant_id(), private.user_id(), p_turn_id, p_status,
+        p_answer, p_index, p_model, p_attempts, p_milliseconds, p_chunk_ids, p_similarities, now());
+end;
+comment on function api.finish_turn is
+    'Closes a running turn of the signed-in user with its answer, the chunks used and the model calls.';
+grant execute on function api.finish_turn to authenticated;
+
+-- ==== sql/60_review/01_stale.sql ====
+
+-- Review: prices that nobody has verified within the brand's interval, and the act of verifying.
+
+create function private.stale_chunks(p_tenant_id uuid, p_limit integer, p_now timestamptz)
+returns table (
+    chunk_id uuid, source_id uuid, source_title text, source_key text, source_url text,
+    heading_path text, content text, verified_at timestamptz)
+language sql stable
+set search_path = ''
+begin atomic
+    select c.id, s.id, s.title, s.source_key, s.url, c.heading_path, c.content, c.verified_at
+    from app.chunks c
+    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id
+    join app.tenant_limits l on l.tenant_id = c.tenant_id
+    where c.tenant_id = p_tenant_id and c.is_pricing
+        and (c.verified_at is null
+            or c.verified_at < p_now - make_interval(days => l.verified_within_days))
+    order by c.verified_at nulls first, c.id
+    limit least(greatest(p_limit, 1), 500);
+end;
+comment on function private.stale_chunks is 'See api.stale_chunks.';
+grant execute on function private.stale_chunks to authenticated, service_role;
+
+create function api.stale_chunks(p_limit integer default 100)
+returns table (
+    chunk_id uuid, source_id uuid, source_title text, source_key text, source_url text,
+    heading_path text, content text, verified_at timestamptz)
+language sql stable
+set search_path = ''
+begin atomic
+    select s.* from private.stale_chunks(private.required_admin_tenant_id(), p_limit, now()) s;
+end;
+comment on function api.stale_chunks is
+    'Prices of the brand that nobody verified within its interval (90 days unless set), oldest first.';
+grant execute on function api.stale_chunks to authenticated, service_role;
+
+create function private.verify_chunk(p_tenant_id uuid, p_user_id uuid, p_chunk_id uuid, p_now timestamptz)
+returns table (chunk_id uuid, verified_at timestamptz)
+language plpgsql
+set search_path = ''
+as $$
+begin
+    return query
+    update app.chunks c set verified_at = p_now, verified_by = p_user_id
+    where c.tenant_id = p_tenant_id and c.id = p_chunk_id
+    returning c.id, c.verified_at;
+    if not found then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+end
+$$;
+comment on function private.verify_chunk is 'See api.verify_chunk.';
+grant execute on function private.verify_chunk to authenticated, service_role;
+
+create function api.verify_chunk(p_chunk_id uuid)
+returns table (chunk_id uuid, verified_at timestamptz)
+language sql
+set search_path = ''
+begin atomic
+    select v.chunk_id, v.verified_at
+    from private.verify_chunk(
+        private.required_admin_tenant_id(), private.user_id(), p_chunk_id, now()) v;
+end;
+comment on function api.verify_chunk is 'Says, today and by name, that the chunk is true.';
+grant execute on function api.verify_chunk to authenticated, service_role;
+
+-- ==== sql/60_review/02_list_tenants.sql ====
+
+-- What the operator sees of all brands: names and counts, no content.
+
+create function private.list_tenants()
+returns table (slug text, name text, status text, members bigint, sources bigint, chunks bigint)
+language plpgsql stable security definer
+set search_path = ''
+as $$
+begin
+    perform private.require_platform_admin();
+    return query
+    select t.slug, t.name, t.status,
+        (select count(*) from app.members m where m.tenant_id = t.id),
+        (select count(*) from app.sources s where s.tenant_id = t.id),
+        (select count(*) from app.chunks c where c.tenant_id = t.id)
+    from app.tenants t
+    order by t.slug;
+end
+$$;
+comment on function private.list_tenants is 'See api.list_tenants.';
+grant execute on function private.list_tenants to authenticated, service_role;
+
+create function api.list_tenants()
+returns table (slug text, name text, status text, members bigint, sources bigint, chunks bigint)
+language sql stable
+set search_path = ''
+begin atomic
+    select t.slug, t.name, t.status, t.members, t.sources, t.chunks from private.list_tenants() t;
+end;
+comment on function api.list_tenants is 'All brands with counts, for the operator and platform admins.';
+grant execute on function api.list_tenants to authenticated, service_role;
+
+$statements$; end $baseline$;

@@ -1,0 +1,2 @@
+-- Nothing is seeded: reference data (models, indexes) belongs to the migrations, and brands come from
+-- their own folders through the porchlight command.
