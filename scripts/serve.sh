@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 bash scripts/parts.sh >/dev/null
 echo 'Building bin/porchlight'
 go build -o bin/porchlight ./functions/local
-exec bin/porchlight serve "$@"
+exec bin/porchlight serve --brands tests/corpora "$@"

@@ -38,7 +38,7 @@ insert into app.embedding_indexes
 values
     ('primary', 'gemini-embedding-001', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY', 2, 1, 0.2, 0.55),
     ('fallback', 'gemini-embedding-2', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY', 2, 1, 0.2, 0.55),
-    ('local', 'all-MiniLM-L6-v2', 384, 'none', 'none', 2, 1, 0.2, 0.4);
+    ('local', 'all-MiniLM-L6-v2', 384, 'none', 'none', 2, 1, 0, 0.4);
 
 create table app.chunk_embeddings_primary (
     tenant_id uuid not null,

@@ -677,7 +677,7 @@ insert into app.embedding_indexes
 values
     ('primary', 'gemini-embedding-001', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY', 2, 1, 0.2, 0.55),
     ('fallback', 'gemini-embedding-2', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY', 2, 1, 0.2, 0.55),
-    ('local', 'all-MiniLM-L6-v2', 384, 'none', 'none', 2, 1, 0.2, 0.4);
+    ('local', 'all-MiniLM-L6-v2', 384, 'none', 'none', 2, 1, 0, 0.4);
 
 create table app.chunk_embeddings_primary (
     tenant_id uuid not null,
@@ -1715,7 +1715,7 @@ alter table private.user_minutes force row level security;
 create table private.tenant_days (
     tenant_id uuid not null references app.tenants on delete cascade,
     day date not null,
-    turns integer not null check (turns > 0),
+    turns integer not null check (turns >= 0),
     primary key (tenant_id, day)
 );
 comment on table private.tenant_days is 'Turns of a brand on a day of its own time zone.';
@@ -1872,10 +1872,6 @@ begin
     where t.id = p_tenant_id;
     turn_id := coalesce(p_turn_id, gen_random_uuid());
     conversation_id := coalesce(p_conversation_id, turn_id);
-    if exists (select from app.turns t where t.tenant_id = p_tenant_id and t.id = begin_turn.turn_id) then
-        raise exception using errcode = 'PT409', message = 'turn_id_used';
-    end if;
-
     v_tomorrow := (v_limits.today + 1)::timestamp at time zone v_limits.time_zone;
     case
         when p_question = '' then
@@ -1894,7 +1890,7 @@ begin
                 (date_trunc('day', p_now at time zone 'UTC') + interval '1 day') at time zone 'UTC' - p_now));
             -- the brand gets back what it could not use
             update private.tenant_days d set turns = d.turns - 1
-            where d.tenant_id = p_tenant_id and d.day = v_limits.today and d.turns > 1;
+            where d.tenant_id = p_tenant_id and d.day = v_limits.today;
         else
     end case;
 
@@ -1903,7 +1899,12 @@ begin
     values (p_tenant_id, begin_turn.turn_id, begin_turn.conversation_id, p_user_id,
         case when begin_turn.refusal is null then 'running' else 'refused' end, begin_turn.refusal,
         left(p_question, v_limits.question_characters), p_now,
-        case when begin_turn.refusal is not null then p_now end);
+        case when begin_turn.refusal is not null then p_now end)
+    on conflict do nothing;
+    -- told by the insert itself, since the same request may come twice at once
+    if not found then
+        raise exception using errcode = 'PT409', message = 'turn_id_used';
+    end if;
 
     brand := v_limits.name;
     verified_within_days := v_limits.verified_within_days;

@@ -40,11 +40,14 @@ func (r *run) fallBack() error {
 // generate reports whether the models wrote the answer. When none of them can, or none of their
 // texts passes the guards, the extractive answer takes over.
 func (r *run) generate(ctx context.Context, evidence []corpus.Match) (bool, error) {
+	nonce := r.NewNonce()
 	system, user := prompt.Build(prompt.Input{
 		Brand: r.begun.Brand, Persona: r.begun.Persona, Language: r.begun.Language,
-		Today: r.start, Evidence: evidence, Question: r.text, Nonce: r.NewNonce(),
+		Today: r.start, Evidence: evidence, Question: r.text, Nonce: nonce,
 	})
-	sink := &checked{run: r, rules: guard.Input{Question: r.text, Evidence: evidence, System: system}}
+	sink := &checked{run: r, rules: guard.Prepare(guard.Input{
+		Question: r.text, Evidence: evidence, System: system, Nonce: nonce,
+	})}
 	result, err := r.Writer.Generate(ctx, r.begun.Models, model.Prompt{
 		System: system, History: r.history(), User: user, MaxOutputTokens: maxOutputTokens,
 	}, sink)

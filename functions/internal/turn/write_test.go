@@ -1,0 +1,142 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"porchlight/functions/internal/corpus"
+	"porchlight/functions/internal/model"
+	"porchlight/functions/internal/prompt"
+	"porchlight/functions/internal/turn"
+)
+
+const grounded = "Home Flex costs 12,50 € a month."
+
+func TestAsk_StreamsWhatAModelWritesWithTheDateOfItsPrice(t *testing.T) {
+	s := newStage(t)
+	s.useModels(func(sink model.Sink) (model.Result, error) {
+		return model.Result{Model: "first", Attempts: []model.Attempt{{Model: "first", Outcome: "ok"}}}, sink.Delta(grounded)
+	})
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{grounded}, s.said()); diff != "" {
+		t.Error(diff)
+	}
+	done := s.events[len(s.events)-1].Done
+	if done.Model != "first" || done.AsOf == nil || *done.AsOf != "2026-11-18" {
+		t.Errorf("done is %+v", done)
+	}
+	if f := s.store.finished[0]; len(f.Attempts) != 1 || f.Attempts[0].Outcome != "ok" {
+		t.Errorf("logged %+v", f)
+	}
+}
+
+// A stale price never reaches a model, not even beside a fresh one.
+func TestAsk_ShowsModelsOnlyFreshEvidence(t *testing.T) {
+	s := newStage(t)
+	stale := stalePrice()
+	stale.Content = "Home Flex costs 99 € a month."
+	s.store.matches["local"] = []corpus.Match{price(), stale}
+	s.useModels(func(sink model.Sink) (model.Result, error) { return model.Result{Model: "first"}, sink.Delta(grounded) })
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p := s.writer.prompt; strings.Contains(p.User+p.System, "99 €") || !strings.Contains(p.User, "12,50 €") {
+		t.Errorf("the prompt is %+v", p)
+	}
+	if strings.Contains(s.writer.prompt.System, "12,50 €") {
+		t.Error("evidence is in the system instruction")
+	}
+}
+
+func TestAsk_ForgetsTheSentencesOfAModelThatAGuardStopped(t *testing.T) {
+	s := newStage(t)
+	s.useModels(func(sink model.Sink) (model.Result, error) {
+		if err := sink.Delta(grounded); err != nil {
+			return model.Result{}, err
+		}
+		if err := sink.Delta("It falls to 9,90 € in May."); !errors.Is(err, model.ErrRejected) {
+			t.Errorf("an invented price was let through: %v", err)
+		}
+		if err := sink.Reset("first"); err != nil {
+			return model.Result{}, err
+		}
+		return model.Result{Model: "second"}, sink.Delta(grounded)
+	})
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"turn", "sentence", "reset", "sentence", "sources", "actions", "done"}
+	if diff := cmp.Diff(want, s.types()); diff != "" {
+		t.Error(diff)
+	}
+	if f := s.store.finished[0]; f.Answer != grounded || f.Model != "second" {
+		t.Errorf("logged %+v", f)
+	}
+}
+
+func TestAsk_QuotesTheDocumentsWhenNoModelAnswers(t *testing.T) {
+	for name, cause := range map[string]error{
+		"none left": model.ErrExhausted, "the prompt is refused": model.ErrBlockedPrompt, "withheld": model.ErrSafety,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.useExtract(answer())
+			attempts := []model.Attempt{{Model: "first", Outcome: "quota_day"}}
+			s.useModels(func(model.Sink) (model.Result, error) { return model.Result{Attempts: attempts}, cause })
+			if err := s.ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f := s.store.finished[0]
+			if f.Model != "extractive" || f.Answer != grounded || len(f.Attempts) != 1 {
+				t.Errorf("logged %+v", f)
+			}
+		})
+	}
+}
+
+func TestAsk_SaysTheBrandsWordsWhenAModelFindsNoAnswer(t *testing.T) {
+	s := newStage(t)
+	s.useModels(func(sink model.Sink) (model.Result, error) {
+		return model.Result{Model: "first"}, sink.Delta(prompt.NoAnswer)
+	})
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"I would rather not guess."}, s.said()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAsk_StopsWhenTheClientLeavesWhileAModelWrites(t *testing.T) {
+	s := newStage(t)
+	ctx, leave := context.WithCancel(t.Context())
+	s.useModels(func(model.Sink) (model.Result, error) {
+		leave()
+		return model.Result{Attempts: []model.Attempt{{Model: "first", Outcome: "error"}}}, context.Canceled
+	})
+	if err := s.ask(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if f := s.store.finished[0]; f.Status != "aborted" || len(f.Attempts) != 1 {
+		t.Errorf("logged %+v", f)
+	}
+}
+
+func TestAsk_GivesTheModelTheConversation(t *testing.T) {
+	s := newStage(t)
+	s.store.begun.History = []turn.Exchange{{Question: "Hello?", Answer: "Yes."}}
+	s.useModels(func(sink model.Sink) (model.Result, error) { return model.Result{Model: "first"}, sink.Delta(grounded) })
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []model.Message{{Role: model.RoleUser, Text: "Hello?"}, {Role: model.RoleModel, Text: "Yes."}}
+	if diff := cmp.Diff(want, s.writer.prompt.History); diff != "" {
+		t.Error(diff)
+	}
+}
