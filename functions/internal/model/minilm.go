@@ -103,6 +103,9 @@ func (*MiniLM) Index() string { return "local" }
 // Model is the model name registered for that index.
 func (*MiniLM) Model() string { return "all-MiniLM-L6-v2" }
 
+// DenseWeight says how far to trust a vector of the question; see WordPiece.DenseWeight.
+func (m *MiniLM) DenseWeight(question string) float64 { return m.words.DenseWeight(question) }
+
 // EmbedQuery embeds one question. What lies beyond MaxWordPieces is not read. A text without a
 // single word piece is ErrBadVector. The model has no query form: it reads questions as documents.
 func (m *MiniLM) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
