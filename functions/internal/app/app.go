@@ -55,10 +55,7 @@ func (a *App) wire(ctx context.Context, c config.Config, log io.Writer) error {
 	if err := a.store.Check(ctx); err != nil {
 		return err
 	}
-	verifier, err := identity.NewVerifier(identity.VerifierConfig{
-		JWKSURL: c.JWKSURL, HS256Secret: sharedSecret(c), Issuer: c.JWTIssuer, Audience: "authenticated",
-		Now: time.Now,
-	})
+	verifier, err := newVerifier(c)
 	if err != nil {
 		return err
 	}
@@ -121,10 +118,13 @@ func Start(ctx context.Context) *App {
 	return nil
 }
 
-// sharedSecret is nil unless HS256 is switched on.
-func sharedSecret(c config.Config) []byte {
-	if c.JWTSecret == "" {
-		return nil
+// newVerifier takes the public keys of the issuer, unless the project still signs with a shared secret.
+func newVerifier(c config.Config) (*identity.Verifier, error) {
+	v := identity.VerifierConfig{Issuer: c.JWTIssuer, Audience: "authenticated", Now: time.Now}
+	if c.JWTSecret != "" {
+		v.HS256Secret = []byte(c.JWTSecret.Reveal())
+	} else {
+		v.JWKSURL = c.JWKSURL
 	}
-	return []byte(c.JWTSecret.Reveal())
+	return identity.NewVerifier(v)
 }

@@ -34,6 +34,7 @@ type embedder interface {
 	ingest.Embedder
 }
 
+// openModels opens what is configured. Without any model reviews still work, and a question gets 503.
 func openModels(ctx context.Context, c config.Config) (*models, error) {
 	m := &models{}
 	if key := c.GeminiKey.Reveal(); key != "" {
@@ -52,9 +53,6 @@ func openModels(ctx context.Context, c config.Config) (*models, error) {
 		}
 		m.local, m.sentences = local, local.EmbedDocuments
 		m.add(local)
-	}
-	if len(m.queries) == 0 {
-		return nil, fmt.Errorf("there is no embedding model: set GEMINI_API_KEY or PORCHLIGHT_LOCAL_MODEL_DIR")
 	}
 	return m, nil
 }

@@ -48,10 +48,8 @@ func (s *Service) Ask(ctx context.Context, p identity.Principal, q Question, emi
 	return r.finish(ctx)
 }
 
+// answer tells nothing before the search is done: until then a failure still has its own HTTP status.
 func (r *run) answer(ctx context.Context) error {
-	if err := r.emit(Began(r.begun.TurnID)); err != nil {
-		return fmt.Errorf("tell the turn: %w", err)
-	}
 	search, err := r.embed(ctx)
 	if err != nil {
 		return err
@@ -63,6 +61,9 @@ func (r *run) answer(ctx context.Context) error {
 		return err
 	}
 	r.done.MS.Match = r.lap()
+	if err := r.emit(Began(r.begun.TurnID)); err != nil {
+		return fmt.Errorf("tell the turn: %w", err)
+	}
 	if err := r.write(ctx, relevant(matches)); err != nil {
 		return err
 	}

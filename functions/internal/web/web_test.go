@@ -156,7 +156,7 @@ func TestWrap_PanicBeforeTheResponseIsInternalAndTheStackIsLogged(t *testing.T) 
 	}{
 		{"a value that holds content is named by its type", func(http.ResponseWriter) { panic("question: " + canary) }, "panic: string"},
 		{"an error that holds content too", func(http.ResponseWriter) { panic(errors.New(canary)) }, "panic: *errors.errorString"},
-		{"a nil map", func(http.ResponseWriter) { var m map[string]int; m[canary]++ }, "panic: assignment to entry in nil map"},
+		{"a nil map", func(w http.ResponseWriter) { http.Header(nil).Set(canary, canary) }, "panic: assignment to entry in nil map"},
 		{"an index", func(w http.ResponseWriter) { _ = []int{}[w.Header().Get("none")[0]] }, "panic: runtime error: index out of range [0] with length 0"},
 		{"abort", func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "panic: *errors.errorString"},
 	}
