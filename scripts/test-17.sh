@@ -29,7 +29,8 @@ start() { # returns whether the server answers; another program may hold the por
     port=$(shuf -i 20000-30000 -n 1)
     "${as_nobody[@]}" postgres -D "$home/data" -p "$port" -c listen_addresses=127.0.0.1 \
         -c unix_socket_directories= -c fsync=off -c log_min_error_statement=panic \
-        -c log_error_verbosity=terse -c timezone=UTC >"$root$home/log" 2>&1 &
+        -c log_error_verbosity=terse -c timezone=UTC -c shared_preload_libraries=plpgsql,plpgsql_check \
+        >"$root$home/log" 2>&1 &
     server=$!
     for _ in $(seq 300); do
         "${as_nobody[@]}" pg_isready -q -h 127.0.0.1 -p "$port" && kill -0 "$server" && return

@@ -66,12 +66,12 @@ func startPostgres(ctx context.Context, dir string, say func(string)) (*postgres
 
 func openOperator(ctx context.Context, server *postgres.Server) (*operator, error) {
 	db, err := store.Open(ctx, store.Options{
-		URL: server.URL("postgres", "postgres"), StatementTimeout: operatorTimeout,
+		URL: server.URL("postgres", server.Database()), StatementTimeout: operatorTimeout,
 	})
 	if err != nil {
 		return nil, err
 	}
-	users, err := store.OpenAuth(ctx, store.Options{URL: server.URL("supabase_auth_admin", "postgres")})
+	users, err := store.OpenAuth(ctx, store.Options{URL: server.URL("supabase_auth_admin", server.Database())})
 	if err != nil {
 		db.Close()
 		return nil, err

@@ -76,7 +76,7 @@ func (w *world) handler(ctx context.Context, server *postgres.Server, o worldOpt
 		return nil, err
 	}
 	local := map[string]string{
-		"PORCHLIGHT_DATABASE_URL":    server.URL("porchlight_runtime", "postgres"),
+		"PORCHLIGHT_DATABASE_URL":    server.URL("porchlight_runtime", server.Database()),
 		"SUPABASE_URL":               w.url,
 		"PORCHLIGHT_LOCAL_MODEL_DIR": cache,
 		"PORCHLIGHT_LIBRARY_DIR":     o.library,
@@ -124,6 +124,9 @@ func (w *world) signingKey(o worldOptions) (*auth.Key, error) {
 		}
 		w.closers = append(w.closers, func() error { return os.RemoveAll(temporary) })
 		dir = temporary
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil { // Postgres makes it, unless somebody else runs Postgres
+		return nil, err
 	}
 	return auth.LoadOrCreateKey(filepath.Join(dir, "auth-es256.pem"))
 }

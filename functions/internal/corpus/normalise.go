@@ -21,7 +21,7 @@ import (
 // It is idempotent and its result is valid UTF-8. Bytes that are not UTF-8 would become U+FFFD, so
 // a caller refuses them before.
 func Normalise(s string) string {
-	s = strings.Map(visible, norm.NFC.String(lineBreaks().Replace(s)))
+	s = strings.Map(visible, norm.NFC.String(lineBreaks.Replace(s)))
 	s = norm.NFC.String(dropUseless(s)) // again: what went may have kept two characters apart
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -31,9 +31,7 @@ func Normalise(s string) string {
 }
 
 // lineBreaks maps the vertical controls to line feeds: dropping them would glue two words.
-func lineBreaks() *strings.Replacer {
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n")
-}
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n")
 
 func visible(r rune) rune {
 	if r != '\n' && r != '\t' && unicode.Is(invisible, r) {
@@ -79,12 +77,10 @@ const (
 
 // joining lists the scripts whose spelling needs joiners: a Persian verb without its non-joiner is
 // misspelt, and a Sinhala or Malayalam conjunct falls apart.
-func joining() []*unicode.RangeTable {
-	return []*unicode.RangeTable{
-		unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
-		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
-		unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
-	}
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
+	unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
+	unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
 // maxMarks is how many combining marks may follow one character. Real spelling needs fewer, and
@@ -95,7 +91,6 @@ const maxMarks = 12
 // each combining mark beyond maxMarks. The rule for joiners looks past combining marks, so that NFC,
 // which reorders and composes them, can't change its verdict.
 func dropUseless(s string) string {
-	scripts := joining()
 	runes := []rune(s)
 	kept := runes[:0]
 	var before rune // last kept character that is no combining mark
@@ -107,7 +102,7 @@ func dropUseless(s string) string {
 				continue
 			}
 		case r == zeroWidthJoiner || r == zeroWidthNonJoiner:
-			if i+1 == len(runes) || !joins(scripts, before, r, runes[i+1]) {
+			if i+1 == len(runes) || !joins(before, r, runes[i+1]) {
 				continue
 			}
 			before, marks = r, 0
@@ -119,9 +114,9 @@ func dropUseless(s string) string {
 	return string(kept)
 }
 
-func joins(scripts []*unicode.RangeTable, before, joiner, after rune) bool {
-	if unicode.IsOneOf(scripts, before) {
-		return unicode.IsMark(after) || unicode.IsOneOf(scripts, after)
+func joins(before, joiner, after rune) bool {
+	if unicode.IsOneOf(joining, before) {
+		return unicode.IsMark(after) || unicode.IsOneOf(joining, after)
 	}
 	isEmoji := unicode.Is(unicode.So, before) || (before >= 0x1F3FB && before <= 0x1F3FF)
 	return joiner == zeroWidthJoiner && isEmoji && unicode.Is(unicode.So, after)

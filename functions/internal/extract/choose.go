@@ -42,9 +42,11 @@ func (s scorer) start(limit int) *passage {
 }
 
 // isReply says whether a section is the reply to its heading, from its first sentence on: so are
-// those of an FAQ, and those of a list of objections unless the question asks for a price.
+// those of an FAQ, and those of a list of objections unless the question asks for a price or for one
+// row of a table.
 func (s scorer) isReply(k *chunk) bool {
-	return k.SourceType == "faq" || k.SourceType == "objection" && s.question.price < priceAsked
+	asksFact := s.question.price == priceAsked || len(s.question.named) > 0
+	return k.SourceType == "faq" || k.SourceType == "objection" && !asksFact
 }
 
 // isAsked says whether the heading of a section is the question.
@@ -77,9 +79,12 @@ func (s scorer) window(start *passage, limit int) []*passage {
 // A second chunk is asked when that much of the question is open, and closes that much of it.
 const minOpen, minClosed = 0.35, 0.6
 
-// second returns a sentence of another chunk for the part of the question that the picked ones leave
-// open, nil when there is no large part or no such sentence.
+// second returns a sentence of another chunk for the part of a double question that the picked ones
+// leave open, nil when there is no large part or no such sentence.
 func (s scorer) second(picked []*passage) *passage {
+	if !s.question.isDouble {
+		return nil
+	}
 	open := func(t term) float64 {
 		for _, p := range picked {
 			if max(best(t.stem, p.own), best(t.stem, p.heading), best(t.stem, p.context)) > 0 {
@@ -107,7 +112,8 @@ func (s scorer) second(picked []*passage) *passage {
 			}
 			return best(t.stem, p.own)
 		})
-		if p.chunk != picked[0].chunk && !p.IsStale && s.answers(p) && closed >= minClosed && closed > most {
+		mayFollow := p.chunk != picked[0].chunk && !p.IsStale && (s.answers(p) || !p.isPrice && !p.isQuestion)
+		if mayFollow && closed >= minClosed && closed > most {
 			found, most = p, closed
 		}
 	}

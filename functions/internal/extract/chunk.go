@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,13 +45,12 @@ type passage struct {
 	isPrice    bool // states one
 	isSpan     bool // states how long
 	own        map[string]bool
-	names      []string // names of rows that it says; of a row, its own
+	names      []string // names of rows that it says, in its order; of a row, its own
 
 	lexical float64 // share of the question that the passage and its headings hold
 	thing   float64 // the same of what is asked about, without price and time
 	point   float64 // the same of what is asked of it, without its name
 	share   float64 // the same from its own words
-	cosine  float64
 	near    float64 // how near its meaning is, 0 to 1
 }
 
@@ -80,7 +80,9 @@ func (c *chunks) readNames() {
 			c.families[words[0]] = true
 		}
 	}
-	slices.SortStableFunc(c.names, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(c.names, func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
 	c.names = slices.Compact(c.names)
 	for _, p := range c.passages {
 		if p.isRow {
@@ -91,15 +93,16 @@ func (c *chunks) readNames() {
 	}
 }
 
-// namesIn returns the names that a text says. "Home Flex Plus" does not say "Home Flex". A text that
-// says no name in full may say the beginning of some, of two words at least.
+// namesIn returns the names that a text says, in its order. "Home Flex Plus" does not say "Home Flex".
+// A text that says no name in full may say the beginning of some, of two words at least.
 func (c chunks) namesIn(text string) []string {
 	var whole, begun []string
 	said := " " + strings.Join(guard.Words(text), " ") + " "
+	spoken := said
 	longest := 1
 	for _, n := range c.names {
 		if strings.Contains(said, " "+n+" ") {
-			said = strings.ReplaceAll(said, " "+n+" ", " | ")
+			said = strings.ReplaceAll(said, " "+n+" ", " "+strings.Repeat("|", len(n))+" ")
 			whole = append(whole, n)
 		}
 		switch words := saidFirst(n, said); {
@@ -109,10 +112,13 @@ func (c chunks) namesIn(text string) []string {
 			begun = append(begun, n)
 		}
 	}
-	if len(whole) > 0 {
-		return whole
+	if len(whole) == 0 {
+		return begun
 	}
-	return begun
+	slices.SortStableFunc(whole, func(a, b string) int {
+		return strings.Index(spoken, " "+a+" ") - strings.Index(spoken, " "+b+" ")
+	})
+	return whole
 }
 
 // saidFirst counts the first words of a name that a text says together.

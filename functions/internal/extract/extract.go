@@ -3,6 +3,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -23,10 +24,10 @@ type Extractor struct {
 // Input is a question and what a search of the asker's own brand found for it.
 type Input struct {
 	Question     string
-	Language     string         // ISO 639-1; sentences of that language are preferred a little
+	Language     string         // ISO 639-1, where the question's own words do not tell its language
 	Matches      []corpus.Match // relevant ones only, best first; stale prices may be among them
-	Today        time.Time
-	MaxSentences int // 0: 3
+	Today        time.Time      // the day of the question; what is stale, the search has decided
+	MaxSentences int            // 0: 3
 }
 
 // Sentence is a sentence of a chunk, without list marks and emphasis.
@@ -51,11 +52,11 @@ type Answer struct {
 func (e Extractor) Answer(ctx context.Context, in Input) (Answer, error) {
 	q := readQuestion(in.Question)
 	c := readChunks(in.Matches)
-	if len(c.passages) == 0 || q.isEmpty() || c.misses(q, in.Language) {
+	if len(c.passages) == 0 || q.isEmpty() || c.misses(q) {
 		return Answer{}, nil
 	}
 	q.weigh(c)
-	s := scorer{question: q, chunks: c, language: in.Language}
+	s := scorer{question: q, chunks: c, language: cmp.Or(q.language, in.Language)}
 	s.compareWords()
 	if e.Embed != nil {
 		if err := e.compareMeaning(ctx, &s); err != nil {

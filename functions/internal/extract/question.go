@@ -2,21 +2,25 @@ package extract
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
 	"porchlight/functions/internal/guard"
+	"porchlight/functions/internal/sentence"
 )
 
 // question is what is asked, as terms with weights.
 type question struct {
-	text    string
-	terms   []term
-	named   []string // names of table rows that it says, see chunks.names
-	price   float64  // weight of a stated price; 0 when none is asked for
-	span    float64  // weight of a stated time
-	isOpen  bool     // begins as a question does, not as what a customer says
-	isShort bool     // a few words typed in a hurry
+	text     string
+	language string // as far as its small words tell
+	terms    []term
+	named    []string // names of table rows that it says, see chunks.names
+	price    float64  // weight of a stated price; 0 when none is asked for
+	span     float64  // weight of a stated time
+	isOpen   bool     // begins as a question does, not as what a customer says
+	isShort  bool     // a few words typed in a hurry
+	isDouble bool     // joins two things with "and"
 }
 
 type term struct {
@@ -41,7 +45,10 @@ const (
 func readQuestion(text string) question {
 	words := guard.Words(text)
 	said := " " + strings.Join(words, " ") + " "
-	q := question{text: text, isOpen: len(words) > 0 && askingWords[words[0]], isShort: len(words) <= 8}
+	q := question{
+		text: text, language: languageOf(words),
+		isOpen: len(words) > 0 && askingWords[words[0]], isShort: len(words) <= 8,
+	}
 	seen := map[string]bool{}
 	add := func(t term) {
 		if !seen[t.stem] {
@@ -60,6 +67,7 @@ func readQuestion(text string) question {
 	if containsAny(said, pricePhrases) || q.price > 0 && (q.isOpen || q.isShort) {
 		q.price = priceAsked
 	}
+	q.isDouble = containsAny(said, []string{"and", "und", "y", "e"})
 	if containsAny(said, spanPhrases) {
 		q.span = spanAsked
 	}
@@ -80,7 +88,8 @@ func containsAny(s string, phrases []string) bool {
 	return false
 }
 
-func (q question) isEmpty() bool { return len(q.terms) == 0 && q.price == 0 && q.span == 0 }
+// isEmpty reports a question that names nothing: "how much?" has no answer without knowing of what.
+func (q question) isEmpty() bool { return len(q.terms) == 0 }
 
 // weigh gives each term its inverse document frequency among the chunks. A number that no chunk has
 // and that is the asker's own (what they pay, how much they use) weighs nothing.
@@ -108,10 +117,8 @@ func (q *question) weigh(c chunks) {
 }
 
 // misses says whether the question is about a thing that no chunk knows; what the chunks say of
-// others is no answer. Such a thing is a speed, a volume or a power, a word before a number
-// ("Fibre 900"), a name like those of the tables ("Home Turbo" where there are Home Flex and Home
-// Fix), and in a question, other than a German one, any word with a capital letter.
-func (c chunks) misses(q question, language string) bool {
+// others is no answer. Such a thing is a speed, a volume or a power, or a name.
+func (c chunks) misses(q question) bool {
 	for _, t := range q.terms {
 		switch t.dimension {
 		case "mbit", "gb", "kw":
@@ -120,31 +127,46 @@ func (c chunks) misses(q question, language string) bool {
 			}
 		}
 	}
-	tokens := strings.FieldsFunc(q.text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i, token := range tokens {
-		var before, after string
-		if i > 0 {
-			before = plainWord(tokens[i-1])
-		}
-		if i+1 < len(tokens) {
-			after = tokens[i+1]
-		}
-		word := plainWord(token)
-		if stopwords[word] || priceWords[word] || c.knows(keyOf(word)) {
-			continue
-		}
-		isBareNumber := isDigits(after) && after != "" && (i+2 == len(tokens) || !isUnit(after+" "+tokens[i+2]))
-		switch {
-		case isDigits(word) && c.families[before]:
-			return true
-		case isDigits(word):
-		case isBareNumber, isCapitalised(token) && c.families[before]:
-			return true
-		case isCapitalised(token) && i > 0 && q.isOpen && language != "de":
-			return true
+	for _, one := range sentence.Split(q.text) {
+		tokens := strings.FieldsFunc(one, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		for i, token := range tokens {
+			if word := plainWord(token); !priceWords[word] && !c.knows(keyOf(word)) && c.isName(q, tokens, i) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// isName says whether token i is used as a name: it follows the first word of names in the tables
+// ("Home Turbo" where there are Home Flex and Home Fix), stands before a bare number ("Fibre 900"), or
+// has a capital letter inside a question that is not German.
+func (c chunks) isName(q question, tokens []string, i int) bool {
+	token, word := tokens[i], plainWord(tokens[i])
+	hasFamily := i > 0 && c.families[plainWord(tokens[i-1])]
+	if isDigits(token) || isNumeral(word) && isCapitalised(token) {
+		return hasFamily && !c.isNamed(plainWord(tokens[i-1])+" "+word)
+	}
+	if isStopword(word) {
+		return false
+	}
+	if i+1 < len(tokens) && isDigits(tokens[i+1]) && (isCapitalised(token) || q.isShort) {
+		if i+2 == len(tokens) || !isAmount(tokens[i+1]+" "+tokens[i+2]) {
+			return true
+		}
+	}
+	return isCapitalised(token) && (hasFamily || i > 0 && q.isOpen && q.language != "de" && !calendar[word])
+}
+
+// isNamed says whether words that stand together occur in a name of the tables.
+func (c chunks) isNamed(words string) bool {
+	return slices.ContainsFunc(c.names, func(n string) bool { return strings.Contains(" "+n+" ", " "+words+" ") })
+}
+
+// isNumeral reports a number in letters.
+func isNumeral(word string) bool {
+	figures := guard.Figures(word)
+	return len(figures) == 1 && figures[0].Spelled
 }
 
 // plainWord folds one token; keyOf is what the chunks know it by.
@@ -157,8 +179,8 @@ func keyOf(word string) string {
 	return stem(word)
 }
 
-// isUnit says whether a number and a word are an amount of something: "24 months".
-func isUnit(text string) bool {
+// isAmount says whether a number and a word are an amount of something: "24 months".
+func isAmount(text string) bool {
 	for _, f := range guard.Figures(text) {
 		return f.Dimension != ""
 	}

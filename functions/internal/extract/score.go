@@ -1,29 +1,30 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 )
 
 // How the parts of a score weigh. They were set by eye on small corpora in three languages; the
 // tests hold the behaviour, not the figures.
 const (
-	headingShare = 0.8 // a word of the last heading, against one of the sentence itself
-	contextShare = 0.6 // a word of the title or of a heading above
-	priceSpoken  = 0.4 // a sentence that speaks of a price without stating it
-	minThing     = 0.5 // share of the thing asked about that a sentence with a price must name
-	minPoint     = 0.3 // share of what is asked of a named thing that a sentence must hold
+	headingShare = 0.8  // a word of the last heading, against one of the sentence itself
+	contextShare = 0.6  // a word of the title or of a heading above
+	foreignShare = 0.5  // a word in a text of another language
+	priceSpoken  = 0.4  // a sentence that speaks of a price without stating it
+	minThing     = 0.4  // share of the thing asked about that a sentence with a price must name
+	minPoint     = 0.25 // share of what is asked of a named thing that a sentence must hold
 	floor        = 0.3
-	minHeading   = 0.6  // share of the question in a heading from which the section is the answer
+	minHeading   = 0.6 // share of the question in a heading from which the section is the answer
 	meaningShare = 0.5 // of the meaning in the score
-	chunkShare   = 0.4  // of the whole chunk in the score of its sentence
-	maxEmbedded  = 16   // passages whose meaning is compared
+	chunkShare   = 0.4 // of the whole chunk in the score of its sentence
+	maxEmbedded  = 12  // passages whose meaning is compared
 	rankStep     = 0.02
-	nameBonus    = 0.1
+	nameBonus    = 0.15
 	freshBonus   = 0.05
 	ownLanguage  = 0.03
 	tie          = 0.02 // rows that near are equally asked for
-	nearPoint    = 0.6  // nearness from which the words need not agree
+	nearPoint    = 0.5  // nearness from which the words need not agree
 	replyShare   = 0.9  // of what a whole section holds, against one sentence that holds it
 	spokenBonus  = 0.06 // of an objection, when the question is what a customer says
 )
@@ -34,21 +35,21 @@ func nearness(cosine float64) float64 { return min(max((cosine-0.2)/0.55, 0), 1)
 type scorer struct {
 	question   question
 	chunks     chunks
-	language   string
+	language   string // of the question, or of the asker
 	hasMeaning bool
 }
 
 // compareWords fills in the lexical shares of every chunk and passage.
 func (s scorer) compareWords() {
 	for _, k := range s.chunks.list {
-		k.lexical = s.share(func(t term) float64 { return best(t.stem, k.all) })
-	}
-	for _, k := range s.chunks.list {
-		k.reply = s.share(func(t term) float64 { return best(t.stem, k.all) }, k.passages[:min(len(k.passages), maxSentences)]...)
+		anywhere := func(t term) float64 { return best(t.stem, k.all) * s.trust(t, k) }
+		k.lexical = s.share(anywhere)
+		k.reply = s.share(anywhere, k.passages[:min(len(k.passages), maxSentences)]...)
 	}
 	for _, p := range s.chunks.passages {
 		anywhere := func(t term) float64 {
-			return max(best(t.stem, p.own), headingShare*best(t.stem, p.heading), contextShare*best(t.stem, p.context))
+			found := max(best(t.stem, p.own), headingShare*best(t.stem, p.heading), contextShare*best(t.stem, p.context))
+			return found * s.trust(t, p.chunk)
 		}
 		p.thing = s.share(anywhere)
 		p.share = s.share(func(t term) float64 { return best(t.stem, p.own) })
@@ -60,6 +61,15 @@ func (s scorer) compareWords() {
 			return anywhere(t)
 		}, p)
 	}
+}
+
+// trust is less than 1 for a word of another language, which may be the same by chance only; names
+// and numbers are not.
+func (s scorer) trust(t term, k *chunk) float64 {
+	if s.question.language == "" || s.question.language == k.Language || t.isName || t.isNumber() {
+		return 1
+	}
+	return foreignShare
 }
 
 // share is the part of the question's weight that found reports; a term with -1 is left out. With
@@ -108,7 +118,7 @@ func spanCredit(p *passage) float64 {
 func (s scorer) candidates(n int) []*passage {
 	out := slices.Clone(s.chunks.passages)
 	value := func(p *passage) float64 { return p.lexical + p.chunk.lexical - rankStep*float64(p.rank) }
-	sort.SliceStable(out, func(i, j int) bool { return value(out[i]) > value(out[j]) })
+	slices.SortStableFunc(out, func(a, b *passage) int { return cmp.Compare(value(b), value(a)) })
 	return out[:min(n, len(out))]
 }
 
@@ -155,12 +165,13 @@ func (s scorer) answers(p *passage) bool {
 	return s.score(p) >= floor
 }
 
-// speaksOfAsked says whether a passage names a row of the tables that is asked for.
+// speaksOfAsked says whether a passage is about a row of the tables that is asked for: of several
+// names the first is its subject.
 func (s scorer) speaksOfAsked(p *passage) bool {
-	return slices.ContainsFunc(p.names, func(n string) bool { return slices.Contains(s.question.named, n) })
+	return len(p.names) > 0 && slices.Contains(s.question.named, p.names[0])
 }
 
-// speaksOfOthers says whether it names rows, and none of those asked for.
+// speaksOfOthers says whether it is about a row that is not asked for.
 func (s scorer) speaksOfOthers(p *passage) bool {
 	return len(s.question.named) > 0 && len(p.names) > 0 && !s.speaksOfAsked(p)
 }

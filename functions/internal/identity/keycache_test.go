@@ -177,48 +177,6 @@ func TestKeys_ErrorsDoNotShowTheURL(t *testing.T) { // O80
 	}
 }
 
-func TestKeys_OnlyPublicSigningKeysCount(t *testing.T) {
-	es, rs := newES256(t, "k"), newRS256(t, "k")
-	change := func(s signer, changes map[string]any) string {
-		m := s.jwk()
-		for name, value := range changes {
-			m[name] = value
-		}
-		return encode(m)
-	}
-	tests := []struct {
-		name  string
-		key   string
-		token signer
-	}{
-		{"use enc", change(es, map[string]any{"use": "enc"}), es},
-		{"key_ops without verify", change(es, map[string]any{"key_ops": []string{"encrypt"}}), es},
-		{"no kid", change(es, map[string]any{"kid": ""}), es},
-		{"kid is a number", change(es, map[string]any{"kid": 7}), es},
-		{"alg of another kind", change(es, map[string]any{"alg": "RS256"}), es},
-		{"alg HS256 on an RSA key", change(rs, map[string]any{"alg": "HS256"}), rs},
-		{"alg RS512", change(rs, map[string]any{"alg": "RS512"}), rs},
-		{"kty of another kind", change(es, map[string]any{"kty": "RSA"}), es},
-		{"another curve", change(es, map[string]any{"crv": "P-384"}), es},
-		{"a point off the curve", change(es, map[string]any{"x": b64(make([]byte, 32))}), es},
-		{"private half shown", change(es, map[string]any{"d": b64(make([]byte, 32))}), es},
-		{"secret shown", change(es, map[string]any{"k": "c2VjcmV0"}), es},
-		{"exponent one", change(rs, map[string]any{"e": "AQ"}), rs},
-		{"short modulus", change(rs, map[string]any{"n": b64(append([]byte{1}, make([]byte, 127)...))}), rs},
-		{"vast modulus", change(rs, map[string]any{"n": b64(append([]byte{1}, make([]byte, 2048)...))}), rs},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			good := newES256(t, "good")
-			keys := newKeyServer(t)
-			keys.serveText(`{"keys":[` + tt.key + `,` + encode(good.jwk()) + `]}`)
-			v := newTestVerifier(t, keys.URL, newClock())
-			wantCode(t, v, tt.token.token(claims(nil)), problem.Unauthenticated)
-			accepts(t, v, good) // a strange key does not lock the others out
-		})
-	}
-}
-
 func TestKeys_EmptySetRefusesInsteadOfFailing(t *testing.T) {
 	keys := newKeyServer(t)
 	v := newTestVerifier(t, keys.URL, newClock())

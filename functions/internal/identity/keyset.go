@@ -85,7 +85,7 @@ func methodOf(public any) jwt.SigningMethod {
 			return jwt.SigningMethodES256
 		}
 	case *rsa.PublicKey:
-		if bits := k.N.BitLen(); bits >= minRSABits && bits <= maxRSABits && k.E%2 == 1 && k.E > 1 {
+		if bits := k.N.BitLen(); bits >= minRSABits && bits <= maxRSABits {
 			return jwt.SigningMethodRS256
 		}
 	}

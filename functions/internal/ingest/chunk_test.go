@@ -264,7 +264,7 @@ func TestChunk_HoldsItsPropertiesForAnyDocument(t *testing.T) {
 		checkChunks(t, doc, p)
 		return !t.Failed()
 	}
-	if err := quick.Check(property, &quick.Config{MaxCount: 60}); err != nil {
+	if err := quick.Check(property, &quick.Config{MaxCount: 40}); err != nil {
 		t.Error(err)
 	}
 }

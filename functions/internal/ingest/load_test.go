@@ -117,8 +117,8 @@ func TestLoad_RefusesWithKeyReasonAndLine(t *testing.T) {
 		{"an address too long to store", "a.md", "---\nurl: https://a.example/" + strings.Repeat("x", 2000) + "\n---\nx", "malformed: line 2: url has more than 2000 characters"},
 		{"address that runs code", "a.md", "---\nurl: javascript:alert(1)\n---\nx", "malformed: line 2: url is not an http or https address"},
 		{"list for a title", "a.md", "---\ntitle: [a, b]\n---\nx", "malformed: line 2: title must be plain text"},
-		{"deep nesting", "a.md", "x\n\n" + strings.Repeat("> ", 100) + "y", "malformed: line 3: lists or quotations nested too deeply"},
-		{"deep indentation", "a.md", "- x\n" + strings.Repeat(" ", 200) + "- y", "malformed: line 2: lists or quotations nested too deeply"},
+		{"deep nesting", "a.md", "x\n\n" + strings.Repeat("> ", 32) + "y", "malformed: line 3: lists or quotations nested too deeply"},
+		{"deep indentation", "a.md", "- x\n" + strings.Repeat(" ", 100) + "- y", "malformed: line 2: lists or quotations nested too deeply"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 // of them and what joins them stay under the 1,000 of a stored heading path.
 const maxHeading = 150
 
-// deepNesting finds a line that opens a hundred containers or stands in as many: the parser's time
+// deepNesting finds a line that opens 32 lists and quotations or is indented for 50: the parser's time
 // grows with the square of their number.
-var deepNesting = regexp.MustCompile(`(?m)^(?:(?:[ \t]*(?:>|(?:[-+*]|\d+[.)])[ \t])){100}|[ \t]{200,}[-+*>\d])`)
+var deepNesting = regexp.MustCompile(`(?m)^(?:(?:[ \t]*(?:>|(?:[-+*]|\d+[.)])[ \t])){32}|[ \t]{100,}[-+*>\d])`)
 
 // markdown reads CommonMark with front matter and tables. The parser only finds where blocks begin
 // and what is a heading; the text of a block is its source.
@@ -32,7 +32,9 @@ func markdown(raw string) (page, error) {
 	if at := deepNesting.FindStringIndex(src); at != nil {
 		return page{}, malformed(lines+1+strings.Count(src[:at[0]], "\n"), "lists or quotations nested too deeply")
 	}
-	r := markdownReader{src: src, firstLine: lines + 1, page: page{facts: facts}}
+	r := markdownReader{
+		src: src, firstLine: lines + 1, inline: goldmark.DefaultParser(), page: page{facts: facts},
+	}
 	// Only block parsers: inline ones take minutes for a megabyte of "[a](".
 	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 	if err := r.read(blocks.Parse(text.NewReader([]byte(src)))); err != nil {
@@ -44,6 +46,7 @@ func markdown(raw string) (page, error) {
 type markdownReader struct {
 	src       string
 	firstLine int // of src in the file
+	inline    parser.Parser
 	page      page
 	outline   []outlineHeading // the headings above the current line
 }
@@ -124,7 +127,7 @@ func (r *markdownReader) heading(n *ast.Heading, source string) {
 		r.add(Block{Kind: Paragraph, Text: source})
 		return
 	}
-	name := headingText(written)
+	name := r.headingText(written)
 	for len(r.outline) > 0 && r.outline[len(r.outline)-1].level >= n.Level {
 		r.outline = r.outline[:len(r.outline)-1]
 	}
@@ -142,9 +145,9 @@ func (r *markdownReader) heading(n *ast.Heading, source string) {
 }
 
 // headingText returns what a reader sees of a heading: a link is its words, emphasis has no stars.
-func headingText(written string) string {
+func (r *markdownReader) headingText(written string) string {
 	src := []byte("# " + strings.ReplaceAll(written, "\n", " "))
-	root := goldmark.DefaultParser().Parse(text.NewReader(src))
+	root := r.inline.Parse(text.NewReader(src))
 	var b strings.Builder
 	// The walker fails only when its function does.
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

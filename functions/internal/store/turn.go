@@ -10,7 +10,6 @@ import (
 
 	"porchlight/functions/internal/corpus"
 	"porchlight/functions/internal/identity"
-	"porchlight/functions/internal/model"
 	"porchlight/functions/internal/problem"
 	"porchlight/functions/internal/turn"
 )
@@ -79,13 +78,16 @@ func (s *Store) MatchChunks(ctx context.Context, p identity.Principal, m turn.Se
 
 // FinishTurn closes a running turn with what became of it.
 func (s *Store) FinishTurn(ctx context.Context, p identity.Principal, f turn.Finished) error {
-	attempts, err := json.Marshal(append([]model.Attempt{}, f.Attempts...)) // a list, not null
+	attempts, err := json.Marshal(f.Attempts)
 	if err != nil {
 		return fmt.Errorf("finish turn: write attempts: %w", err)
 	}
 	millis, err := json.Marshal(f.MS)
 	if err != nil {
 		return fmt.Errorf("finish turn: write times: %w", err)
+	}
+	if f.Attempts == nil {
+		attempts = []byte("[]")
 	}
 	ids, similarities := make([]string, len(f.Used)), make([]float64, len(f.Used))
 	for i, m := range f.Used {

@@ -85,12 +85,26 @@ func TestRefresh_GrandparentWithinTenSecondsIsATab(t *testing.T) {
 func TestRefresh_ManyAtOnceGetOneToken(t *testing.T) {
 	b := newBackend(t, testEmail)
 	first := b.signIn(t, testEmail).session(t)
+	gate, err := connect(t, database.AdminURL(b.name)).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gate.Exec(t.Context(), `select from auth.refresh_tokens for update`); err != nil {
+		t.Fatal(err)
+	}
 	tokens := make(chan string)
 	for range 20 {
 		go func() {
 			token, _ := b.refresh(t, first.refresh).body["refresh_token"].(string)
 			tokens <- token
 		}()
+	}
+	const poolSize = "4"
+	for b.scan(t, `select count(*)::text from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) != poolSize {
+		time.Sleep(time.Millisecond)
+	}
+	if err := gate.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for range 20 {

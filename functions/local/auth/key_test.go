@@ -82,6 +82,16 @@ func TestHashPassword_CostsWhatTheDecoyCosts(t *testing.T) {
 	}
 }
 
+func TestHashPassword_ForgetsNothingAfterSeventyTwoBytes(t *testing.T) {
+	hash, err := HashPassword(strings.Repeat("x", 72))
+	if err != nil || !matches(hash, strings.Repeat("x", 72)) {
+		t.Fatal(err)
+	}
+	if matches(hash, strings.Repeat("x", 73)) {
+		t.Error("73 bytes match 72")
+	}
+}
+
 func TestHashPassword_WantsSixToSeventyTwoBytes(t *testing.T) {
 	for length, ok := range map[int]bool{0: false, 5: false, 6: true, 72: true, 73: false} {
 		if _, err := HashPassword(strings.Repeat("x", length)); (err == nil) != ok {

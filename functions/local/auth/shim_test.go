@@ -136,6 +136,20 @@ func TestShim_WhoMayDoWhat(t *testing.T) {
 	}
 }
 
+func TestShim_OnlyTheAuthServerMayExecuteItsFunctions(t *testing.T) {
+	conn := connect(t, database.AdminURL(newDatabase(t)))
+	var got string
+	err := conn.QueryRow(t.Context(), `
+		select string_agg(p.proname || ': ' || r.rolname, ', ' order by p.proname, r.rolname)
+		from pg_proc p, pg_roles r
+		where p.pronamespace = 'auth'::regnamespace and p.proname like 'local\_%' and not r.rolsuper
+			and r.rolname <> 'supabase_auth_admin' and r.rolname not like 'pg\_%'
+			and has_function_privilege(r.oid, p.oid, 'execute')`).Scan(&got)
+	if err != nil || got != "local_create_user: postgres" {
+		t.Errorf("others may execute %s (%v)", got, err)
+	}
+}
+
 func TestShim_ClaimsReadAsOnSupabase(t *testing.T) {
 	conn := connect(t, database.AdminURL(newDatabase(t)))
 	const user = "dc35f2d6-999b-46e0-be5c-3be2d5fcb33e"

@@ -24,8 +24,9 @@ var ErrRunning = errors.New("postgres already runs on this folder")
 var ErrNotRunning = fmt.Errorf("no postgres runs on this folder: %w", fs.ErrNotExist)
 
 // Attach connects to a server that already runs and may be changed at will: Prepare gives its roles
-// passwords. adminURL is a superuser's address. The superuser must not be called "postgres", because
-// on Supabase, and so in the migrations, that role is none. Servers of hosted projects are refused:
+// passwords. adminURL is a superuser's address; the database that it names, or else "postgres", is the
+// one of Prepare. The superuser must not be called "postgres", because on Supabase, and so in the
+// migrations, that role is none. Servers of hosted projects are refused:
 // nobody gets a superuser there; Migrate serves them.
 func Attach(ctx context.Context, adminURL string) (*Server, error) {
 	address, err := url.Parse(adminURL)
@@ -35,9 +36,11 @@ func Attach(ctx context.Context, adminURL string) (*Server, error) {
 	if address.User.Username() == "postgres" {
 		return nil, errors.New(`the superuser must not be called "postgres": that role owns the migrations and is no superuser (initdb --username=` + Superuser + `)`)
 	}
-	server := &Server{address: *address, lasting: context.WithoutCancel(ctx)}
+	server := &Server{
+		address: *address, database: strings.TrimPrefix(address.Path, "/"), lasting: context.WithoutCancel(ctx),
+	}
 	server.use(Options{})
-	conn, err := pgx.Connect(ctx, server.AdminURL("postgres"))
+	conn, err := pgx.Connect(ctx, server.AdminURL(server.Database()))
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

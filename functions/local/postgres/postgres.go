@@ -24,6 +24,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,10 @@ type Options struct {
 
 // Server is a Postgres that runs. It is safe for concurrent use.
 type Server struct {
-	address url.URL // of the superuser, without a database
-	files   fs.FS
-	say     func(string)
+	address  url.URL // of the superuser, without a database
+	database string  // the one of Prepare; empty: "postgres"
+	files    fs.FS
+	say      func(string)
 
 	cluster *cluster // nil when somebody else started the server
 	process *process // nil when somebody else started the server
@@ -160,6 +162,9 @@ func (s *Server) URL(role, database string) string {
 	address.Path = "/" + database
 	return address.String()
 }
+
+// Database returns the name of the database that Prepare brings up to date.
+func (s *Server) Database() string { return cmp.Or(s.database, "postgres") }
 
 // AdminURL returns the superuser's address of a database.
 func (s *Server) AdminURL(database string) string {

@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Prepare brings the database "postgres" up to date: shim*.sql as the superuser, in the order of their
+// Prepare brings the database of Database up to date: shim*.sql as the superuser, in the order of their
 // names, then the migrations as role postgres. It may be called at every start.
 func (s *Server) Prepare(ctx context.Context) error {
 	s.say("Applying the migrations")
-	return s.prepare(ctx, "postgres")
+	return s.prepare(ctx, s.Database())
 }
 
 func (s *Server) prepare(ctx context.Context, database string) error {
@@ -51,23 +51,31 @@ func (s *Server) setPasswords(ctx context.Context, database string) error {
 		return nil // a server that asks nobody
 	}
 	err := s.withAdmin(ctx, database, func(conn *pgx.Conn) error {
-		for _, role := range []string{"postgres", "supabase_auth_admin", "porchlight_runtime"} {
-			var logsIn bool
-			err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1 and rolcanlogin)", role).Scan(&logsIn)
-			if err != nil {
-				return err
-			}
-			if !logsIn {
-				continue
-			}
-			if err := executeFormat(ctx, conn, "alter role %I password %L", role, password); err != nil {
-				return err
-			}
-		}
-		return nil
+		return transact(ctx, conn, func() error { return alterPasswords(ctx, conn, password) })
 	})
 	if err != nil {
 		return fmt.Errorf("give the roles their password: %w", err)
+	}
+	return nil
+}
+
+func alterPasswords(ctx context.Context, conn *pgx.Conn, password string) error {
+	// roles belong to the whole server: whoever prepares another database of it waits here
+	if err := execute(ctx, conn, "lock table pg_catalog.pg_authid in share row exclusive mode"); err != nil {
+		return err
+	}
+	for _, role := range []string{"postgres", "supabase_auth_admin", "porchlight_runtime"} {
+		var logsIn bool
+		err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1 and rolcanlogin)", role).Scan(&logsIn)
+		if err != nil {
+			return err
+		}
+		if !logsIn {
+			continue
+		}
+		if err := executeFormat(ctx, conn, "alter role %I password %L", role, password); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,76 @@
+-- Who may execute what: the whole list. A new function belongs here before it belongs to anybody.
+begin;
+select plan(6);
+
+create temporary table expected (who text, schema text, names text[]);
+insert into expected values
+    -- a turn has a user: the service asks nothing
+    ('authenticated', 'api', '{
+        begin_turn, check_login, finish_turn}'),
+    -- the other doors
+    ('authenticated,service_role', 'api', '{
+        add_member, add_platform_admin, apply_reindex, fail_source, finish_reindex,
+        get_reindex, index_coverage, list_tenants, match_chunks_fallback,
+        match_chunks_local, match_chunks_primary, plan_reindex, put_embeddings,
+        register_tenant, stale_chunks, start_reindex, verify_chunk}'),
+    -- what those doors call; there is no USAGE on private, so nobody names it
+    ('authenticated', 'private', '{
+        begin_turn, finish_turn}'),
+    ('authenticated,service_role', 'private', '{
+        add_member, add_platform_admin, chunk_hash, claims, diff_source, fail_source,
+        finish_reindex, index_chunk_ids, index_coverage, is_admin, is_service,
+        lexical_scores, list_tenants, lock_source, plan_reindex, put_embeddings,
+        question_terms, rank_chunks, register_tenant, reindex_summary, require_run,
+        required_admin_tenant_id, required_tenant_id, similarities_fallback,
+        similarities_local, similarities_primary, stale_chunks, start_reindex, states_price,
+        tenant_id, terms, text_search_config, usable_vector, user_id, verify_chunk,
+        write_chunks, write_source}'),
+    -- Supabase Auth, which has USAGE on private, finds one function there
+    ('supabase_auth_admin', 'private', '{
+        custom_access_token_hook}'),
+    -- nobody but the owner
+    ('', 'private', '{
+        conversation, count_call, definers, filled_indexes, open_models, refuse,
+        require_platform_admin, take_global_turn, take_tenant_turn, take_user_turn,
+        write_chunk_terms}');
+
+create temporary view actual as
+select (n.nspname || '.' || p.proname) collate "default" as name, coalesce((
+        select string_agg(case a.grantee when 0 then 'public' else a.grantee::regrole::text end, ','
+            order by a.grantee::regrole::text)
+        from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+        where a.grantee <> p.proowner), '') as who
+from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+where n.nspname in ('api', 'app', 'private');
+
+select set_eq(
+    'select name, who from actual',
+    'select e.schema || ''.'' || n.name, e.who from expected e, unnest(e.names) n (name)',
+    'exactly these may execute exactly this');
+select is_empty(
+    $$ select name from actual group by name having count(*) > 1 $$,
+    'no function has two faces (PostgREST and grants by name need one)');
+select is_empty(
+    $$ select p.oid::regprocedure, r.name
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
+        unnest('{anon,porchlight_runtime,authenticator}'::text[]) r (name)
+    where n.nspname in ('api', 'app', 'private') and has_function_privilege(r.name, p.oid, 'execute') $$,
+    'a visitor and the login roles themselves may execute nothing');
+select is_empty(
+    $$ select g.routine_name from information_schema.routine_privileges g
+    where g.routine_schema in ('api', 'app', 'private') and g.is_grantable = 'YES'
+        and g.grantee <> 'postgres' $$,
+    'nobody may pass a right on');
+
+-- Works are out of reach by name, whatever may be executed through a door
+select test.act_as('bob');
+select throws_ok(
+    $$ select private.stale_chunks(test.id('two'), 100, now()) $$, '42501', null,
+    'an admin cannot call the works with a brand of their choice');
+select test.act_as('service');
+select throws_ok(
+    $$ select private.open_models('generate', now()) $$, '42501', null,
+    'nor can the service choose a time');
+
+select * from finish();
+rollback;
