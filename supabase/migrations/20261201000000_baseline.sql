@@ -1914,7 +1914,7 @@ begin
     order by p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
     limit 1;
     history := private.conversation(p_tenant_id, p_user_id, begin_turn.conversation_id);
-    indexes := private.filled_indexes(p_tenant_id);
+    indexes := private.usable_indexes(p_tenant_id, p_now);
     models := array(select private.open_models('generate', p_now));
     return next;
 end
@@ -1939,19 +1939,24 @@ begin atomic
 end;
 comment on function private.conversation is 'The last ten answered turns of the user''s own conversation.';
 
-create function private.filled_indexes(p_tenant_id uuid) returns text[]
+create function private.usable_indexes(p_tenant_id uuid, p_now timestamptz) returns text[]
 language sql stable
 set search_path = ''
 begin atomic
-    select array_remove(array[
-        case when exists (select from app.chunk_embeddings_primary e where e.tenant_id = p_tenant_id)
-            then 'primary' end,
-        case when exists (select from app.chunk_embeddings_fallback e where e.tenant_id = p_tenant_id)
-            then 'fallback' end,
-        case when exists (select from app.chunk_embeddings_local e where e.tenant_id = p_tenant_id)
-            then 'local' end], null);
+    select coalesce(array_agg(i.name order by array_position('{primary,fallback,local}', i.name)), '{}')
+    from app.embedding_indexes i
+    where case i.name
+            when 'primary' then
+                exists (select from app.chunk_embeddings_primary e where e.tenant_id = p_tenant_id)
+            when 'fallback' then
+                exists (select from app.chunk_embeddings_fallback e where e.tenant_id = p_tenant_id)
+            else exists (select from app.chunk_embeddings_local e where e.tenant_id = p_tenant_id) end
+        -- a model without a row has no quota: it runs on this machine
+        and (i.model not in (select m.name from app.models m)
+            or i.model in (select private.open_models('embed', p_now)));
 end;
-comment on function private.filled_indexes is 'The indexes that hold a vector of the brand, best first.';
+comment on function private.usable_indexes is
+    'The indexes that hold a vector of the brand and whose model may be called now, best first.';
 
 create function api.begin_turn(
     p_question text, p_turn_id uuid default null, p_conversation_id uuid default null,

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -139,10 +140,9 @@ func readChunk(m corpus.Match, rank int) *chunk {
 	if last == "" {
 		last = m.SourceTitle
 	}
-	k := &chunk{
-		Match: m, rank: rank, title: last, heading: setOf(terms(last)), context: setOf(terms(m.SourceTitle + " " + above)),
-		all: setOf(terms(m.SourceTitle + " " + m.HeadingPath + " " + m.Content)),
-	}
+	k := &chunk{Match: m, rank: rank, title: last, heading: setOf(terms(last)), context: setOf(terms(m.SourceTitle + " " + above))}
+	k.all = maps.Clone(k.heading)
+	maps.Copy(k.all, k.context)
 	for i, paragraph := range blankLine.Split(m.Content, -1) {
 		for _, s := range sentence.Split(paragraph) {
 			for _, part := range faqParts(s) {
@@ -166,6 +166,7 @@ func (k *chunk) add(raw string, paragraph int) {
 		chunk: k, text: text, index: len(k.passages), paragraph: paragraph, isRow: sentence.IsRow(text),
 		isQuestion: strings.HasSuffix(strings.TrimRight(text, `"'”“’»)`), "?"), isPrice: guard.StatesPrice(text), own: setOf(terms(text)),
 	}
+	maps.Copy(k.all, p.own)
 	for _, f := range guard.Figures(text) {
 		p.isSpan = p.isSpan || f.Dimension == "month" || f.Dimension == "day" || f.Dimension == "hour"
 	}

@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 )
 
+// longestPrefix is more bytes than any unit before a number takes.
+const longestPrefix = 16
+
 // maxDigits is the length from which a run of digits is an identifier, not an amount.
 const maxDigits = 18
 
@@ -129,7 +132,7 @@ func decimal(whole, fraction string) string {
 // attachUnit reads the unit around the number. used is where the text that belongs to earlier
 // numbers ends; the new end is returned.
 func (q *quantity) attachUnit(line string, used int) int {
-	before := line[min(used, q.start):q.start]
+	before := line[max(min(used, q.start), q.start-longestPrefix):q.start]
 	if m := prefixMoney.FindStringSubmatch(before); m != nil {
 		q.unit, q.prefixed = units[m[1]], true
 		_, factor, n := unitAfter(line[q.end:])

@@ -61,14 +61,9 @@ func (l Ladder) attempt(ctx context.Context, model string, p Prompt, sink Sink, 
 	began := l.Now()
 	out := &outlet{sink: sink}
 	gen, err := l.call(ctx, model, p, out)
-	a := Attempt{
-		Model: model, Outcome: OutcomeOK, MS: l.Now().Sub(began).Milliseconds(),
-		InputTokens: gen.InputTokens, OutputTokens: gen.OutputTokens,
-	}
-	switch {
-	case err != nil:
-		a.Outcome = outcomeOf(err)
-	case gen.Finish == FinishMaxTokens:
+	a := NewAttempt(model, l.Now().Sub(began), err)
+	a.InputTokens, a.OutputTokens = gen.InputTokens, gen.OutputTokens
+	if err == nil && gen.Finish == FinishMaxTokens {
 		a.Outcome = OutcomeMaxTokens
 	}
 	res.Attempts = append(res.Attempts, a)

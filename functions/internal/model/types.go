@@ -1,6 +1,11 @@
 package model
 
-import "context"
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+)
 
 // The roles of a Message.
 const (
@@ -67,6 +72,20 @@ type Attempt struct {
 	MS           int64  `json:"ms"`
 	InputTokens  int    `json:"input_tokens"`
 	OutputTokens int    `json:"output_tokens"`
+	WaitSeconds  int    `json:"wait_seconds,omitempty"` // after quota_minute, as the provider told
+}
+
+// NewAttempt is the record of a call that took d and ended with err, which may be nil.
+func NewAttempt(model string, d time.Duration, err error) Attempt {
+	a := Attempt{Model: model, Outcome: OutcomeOK, MS: d.Milliseconds()}
+	if err != nil {
+		a.Outcome = outcomeOf(err)
+	}
+	var quota *QuotaError
+	if errors.As(err, &quota) && !quota.Daily {
+		a.WaitSeconds = int(math.Ceil(quota.RetryAfter.Seconds()))
+	}
+	return a
 }
 
 // The outcomes of an Attempt.

@@ -82,7 +82,9 @@ func (r *run) embed(ctx context.Context) (Search, error) {
 			if e.Index() != index {
 				continue
 			}
+			began := r.Now()
 			vector, err := e.EmbedQuery(ctx, r.text)
+			r.done.Attempts = append(r.done.Attempts, model.NewAttempt(e.Model(), r.Now().Sub(began), err))
 			if errors.As(err, &quota) {
 				wait = quota.RetryAfter
 				continue

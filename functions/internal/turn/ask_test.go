@@ -85,8 +85,13 @@ func TestAsk_MovesToTheNextIndexAsAWhole(t *testing.T) {
 	if got := s.store.searched[0]; got.Index != "fallback" || got.Model != "other" || got.Vector[1] != 1 {
 		t.Errorf("searched %+v", got)
 	}
-	if f := s.store.finished[0]; f.Index != "fallback" {
+	f := s.store.finished[0]
+	if f.Index != "fallback" {
 		t.Errorf("the log says index %q", f.Index)
+	}
+	want := []model.Attempt{{Model: "big", Outcome: "quota_day"}, {Model: "other", Outcome: "ok"}}
+	if diff := cmp.Diff(want, f.Attempts); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestAsk_StreamsWhatAModelWritesWithTheDateOfItsPrice(t *testing.T) {
 	if done.Model != "first" || done.AsOf == nil || *done.AsOf != "2026-11-18" {
 		t.Errorf("done is %+v", done)
 	}
-	if f := s.store.finished[0]; len(f.Attempts) != 1 || f.Attempts[0].Outcome != "ok" {
+	if f := s.store.finished[0]; len(f.Attempts) != 2 || f.Attempts[1] != (model.Attempt{Model: "first", Outcome: "ok"}) {
 		t.Errorf("logged %+v", f)
 	}
 }
@@ -93,7 +93,7 @@ func TestAsk_QuotesTheDocumentsWhenNoModelAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := s.store.finished[0]
-			if f.Model != "extractive" || f.Answer != grounded || len(f.Attempts) != 1 {
+			if f.Model != "extractive" || f.Answer != grounded || f.Attempts[1].Outcome != "quota_day" {
 				t.Errorf("logged %+v", f)
 			}
 		})
@@ -123,7 +123,7 @@ func TestAsk_StopsWhenTheClientLeavesWhileAModelWrites(t *testing.T) {
 	if err := s.ask(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if f := s.store.finished[0]; f.Status != "aborted" || len(f.Attempts) != 1 {
+	if f := s.store.finished[0]; f.Status != "aborted" || len(f.Attempts) != 2 {
 		t.Errorf("logged %+v", f)
 	}
 }

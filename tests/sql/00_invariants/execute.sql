@@ -30,9 +30,9 @@ insert into expected values
         custom_access_token_hook}'),
     -- nobody but the owner
     ('', 'private', '{
-        conversation, count_call, definers, filled_indexes, open_models, refuse,
+        conversation, count_call, definers, open_models, refuse,
         require_platform_admin, take_global_turn, take_tenant_turn, take_user_turn,
-        write_chunk_terms}');
+        usable_indexes, write_chunk_terms}');
 
 create temporary view actual as
 select (n.nspname || '.' || p.proname) collate "default" as name, coalesce((
