@@ -42,7 +42,7 @@ func (a askCmd) Run(ctx context.Context) error {
 	if a.JSON {
 		err = json.NewEncoder(os.Stdout).Encode(r)
 	} else {
-		fmt.Print(footer(r))
+		fmt.Println(dim.Render(footer(r)))
 	}
 	if err == nil && r.Outcome != "answered" {
 		return &exit{code: exitNothing}

@@ -148,8 +148,8 @@ func (d *demo) ask(ctx context.Context) error {
 // play asks the question of a scene and prints what comes back, sentence by sentence. An outcome that
 // is not the scene's is an error: the demo does not show what is not so.
 func play(ctx context.Context, c *client, s scene) error {
-	fmt.Printf("\n  %s\n%s\n", dim.Render(s.shows), quote.PaddingLeft(2).Render(bold.Render("“"+s.question+"”")))
-	r, err := c.ask(ctx, s.question, func(sentence string) { fmt.Println(quote.Render(sentence)) })
+	fmt.Printf("\n%s\n%s\n", block(2, dim, s.shows), block(2, bold, "“"+s.question+"”"))
+	r, err := c.ask(ctx, s.question, func(sentence string) { fmt.Println(block(5, plain, sentence)) })
 	if err != nil {
 		return err
 	}
@@ -157,9 +157,8 @@ func play(ctx context.Context, c *client, s scene) error {
 	if r.Outcome != "answered" {
 		mark = amber
 	}
-	fmt.Println(quote.Render(mark.Render(outcomes[r.Outcome])))
-	fmt.Print(quote.Render(footer(r)))
-	fmt.Println()
+	fmt.Println(block(5, mark, outcomes[r.Outcome]))
+	fmt.Println(block(5, dim, footer(r)))
 	if r.Outcome != s.outcome {
 		return fmt.Errorf("the demo expected %q to be %s, but it was %s", s.question, s.outcome, r.Outcome)
 	}

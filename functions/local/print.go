@@ -7,19 +7,30 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // The few styles of the terminal. lipgloss leaves colour out where the output is no terminal or
 // NO_COLOR is set.
 var (
+	plain = lipgloss.NewStyle()
 	bold  = lipgloss.NewStyle().Bold(true)
 	dim   = lipgloss.NewStyle().Faint(true)
 	green = lipgloss.NewStyle().Foreground(lipgloss.Color("2"))
 	amber = lipgloss.NewStyle().Foreground(lipgloss.Color("3"))
-	quote = lipgloss.NewStyle().PaddingLeft(5).Width(lineWidth)
 )
 
 const lineWidth = 92
+
+// block wraps a text, indents each of its lines and then styles it, so that no line ends in blanks.
+func block(indent int, style lipgloss.Style, text string) string {
+	margin := strings.Repeat(" ", indent)
+	lines := strings.Split(ansi.Wordwrap(text, lineWidth-indent, ""), "\n")
+	for i, line := range lines {
+		lines[i] = margin + style.Render(line)
+	}
+	return strings.Join(lines, "\n")
+}
 
 // outcomes says what the outcome of a turn means for the person who reads it.
 var outcomes = map[string]string{
@@ -32,9 +43,10 @@ var outcomes = map[string]string{
 func footer(r reply) string {
 	var lines []string
 	for _, s := range r.Sources {
-		line := "source  " + s.Title
-		if s.Heading != "" && s.Heading != s.Title {
-			line += " › " + s.Heading
+		line := "source: " + s.Title
+		// most documents begin with their title as a heading
+		if heading := strings.TrimPrefix(strings.TrimPrefix(s.Heading, s.Title), " › "); heading != "" {
+			line += " › " + heading
 		}
 		if s.VerifiedAt != nil {
 			line += ", verified " + longDate(*s.VerifiedAt)
@@ -50,7 +62,7 @@ func footer(r reply) string {
 		facts = append([]string{"as of " + longDate(*r.AsOf)}, facts...)
 	}
 	lines = append(lines, strings.Join(facts, " · "))
-	return dim.Render(strings.Join(lines, "\n")) + "\n"
+	return strings.Join(lines, "\n")
 }
 
 func longDate(day string) string {

@@ -5,6 +5,7 @@
 package auth
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,9 +51,15 @@ func New(cfg Config) (http.Handler, error) {
 	return allowBrowsers(mux), nil
 }
 
+// serveWithin bounds a request, so that a database that does not answer is an error and no hang.
+const serveWithin = 10 * time.Second
+
 // endpoint writes what the function returns as an error.
 func (s *server) endpoint(serve func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), serveWithin)
+		defer cancel()
+		r = r.WithContext(ctx)
 		if err := serve(w, r); err != nil {
 			s.fail(w, r, err)
 		}
