@@ -13,7 +13,8 @@ begin atomic
     ), candidate as materialized (
         select r.user_id, r.named is not null as is_named,
             case when r.named is not null then (select t.id from app.tenants t where t.slug = r.named)
-                when r.claimed ~ '^[0-9a-f-]{36}$' then r.claimed::uuid end as tenant_id
+                when r.claimed ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.claimed::uuid end
+                as tenant_id
         from request r
     )
     select t.id

@@ -56,7 +56,8 @@ create table app.chunks (
     tenant_id uuid not null,
     id uuid not null default gen_random_uuid(),
     source_id uuid not null,
-    heading_path text not null default '' check (length(heading_path) <= 1000),
+    heading_path text not null default ''
+        check (length(heading_path) <= 1000 and position(e'\n' in heading_path) = 0),
     content text not null check (length(content) between 1 and 20000),
     content_hash bytea not null
         generated always as (private.chunk_hash(heading_path, content)) stored,

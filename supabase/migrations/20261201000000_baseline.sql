@@ -271,7 +271,8 @@ begin atomic
     ), candidate as materialized (
         select r.user_id, r.named is not null as is_named,
             case when r.named is not null then (select t.id from app.tenants t where t.slug = r.named)
-                when r.claimed ~ '^[0-9a-f-]{36}$' then r.claimed::uuid end as tenant_id
+                when r.claimed ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then r.claimed::uuid end
+                as tenant_id
         from request r
     )
     select t.id
@@ -593,7 +594,8 @@ create table app.chunks (
     tenant_id uuid not null,
     id uuid not null default gen_random_uuid(),
     source_id uuid not null,
-    heading_path text not null default '' check (length(heading_path) <= 1000),
+    heading_path text not null default ''
+        check (length(heading_path) <= 1000 and position(e'\n' in heading_path) = 0),
     content text not null check (length(content) between 1 and 20000),
     content_hash bytea not null
         generated always as (private.chunk_hash(heading_path, content)) stored,

@@ -206,9 +206,6 @@ func spoken(raw string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
 
-// meaningText is what an embedding model reads for the passage: the heading carries its subject.
-func (p *passage) meaningText() string { return p.title + ": " + p.text }
-
 // next returns the passage after p in its chunk, or nil.
 func (p *passage) next() *passage {
 	if p.index+1 < len(p.passages) {

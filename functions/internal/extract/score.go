@@ -14,11 +14,11 @@ const (
 	priceSpoken  = 0.4  // a sentence that speaks of a price without stating it
 	minThing     = 0.4  // share of the thing asked about that a sentence with a price must name
 	minPoint     = 0.25 // share of what is asked of a named thing that a sentence must hold
-	floor        = 0.3
-	minHeading   = 0.6 // share of the question in a heading from which the section is the answer
-	meaningShare = 0.5 // of the meaning in the score
-	chunkShare   = 0.4 // of the whole chunk in the score of its sentence
-	maxEmbedded  = 12  // passages whose meaning is compared
+	floor        = 0.3  // score under which nothing is an answer: about a third of the question's words, or their meaning
+	minHeading   = 0.6  // share of the question in a heading from which the section is the answer
+	meaningShare = 0.5  // of the meaning in the score
+	chunkShare   = 0.4  // of the whole chunk in the score of its sentence
+	maxEmbedded  = 12   // passages whose meaning is compared
 	rankStep     = 0.02
 	nameBonus    = 0.15
 	freshBonus   = 0.05

@@ -52,7 +52,8 @@ func languageOf(words []string) string {
 func isDigits(w string) bool { return strings.Trim(w, "0123456789") == "" }
 
 // suffixes are endings of inflected forms in English, German and Spanish, longest first.
-var suffixes = []string{"ungen", "aciones", "acion", "ation", "ung", "ern", "ing", "ies", "em", "en", "er", "es", "ed", "ly", "os", "as", "ar", "an", "s", "e", "n", "a", "o", "y"}
+var suffixes = strings.Fields(`ungen aciones acion ation ung ern ing ies em en er
+	es ed ly os as ar an s e n a o y`)
 
 // shortestStem is the fewest letters that an ending leaves.
 const shortestStem = 4
@@ -152,10 +153,14 @@ var (
 	priceWords = fields(`cost costs price prices pricing priced fee fees charge charges charged pay pays paid paying rate rates
 		rent rental kostet kosten kost preis preise gebuhr gebuhren teuer wieviel zahlt zahle zahlen bezahlen bezahlt
 		cuesta cuestan costar precio precios tarifa tarifas cuota vale paga pago pagan pagar`)
-	pricePhrases = []string{"how much", "much is", "wie viel kostet", "wie viel kosten", "wie teuer", "cuanto cuesta", "cuanto cuestan",
-		"cuanto vale", "cuanto pago", "cuanto es", "cuanto se paga"}
-	spanPhrases = []string{"how long", "how many months", "how many days", "wie lange", "wie viele tage", "wie viele monate",
-		"cuanto tiempo", "cuanto dura", "cuantos dias", "cuantos meses"}
+	pricePhrases = []string{
+		"how much", "much is", "wie viel kostet", "wie viel kosten", "wie teuer", "cuanto cuesta", "cuanto cuestan",
+		"cuanto vale", "cuanto pago", "cuanto es", "cuanto se paga",
+	}
+	spanPhrases = []string{
+		"how long", "how many months", "how many days", "wie lange", "wie viele tage", "wie viele monate",
+		"cuanto tiempo", "cuanto dura", "cuantos dias", "cuantos meses",
+	}
 	// calendar words have a capital letter and name nothing that is sold.
 	calendar = fields(`january february march april may june july august september october november december
 		monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays

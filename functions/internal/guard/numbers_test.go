@@ -47,62 +47,64 @@ var library = []corpus.Match{
 
 const question = "I pay 45 € for 5000 kWh with 3 people, can you beat 77 a month and 9 % off?"
 
+var grounded = []string{
+	"Home Flex costs 12,50 € a month.",
+	"Home Flex costs 12.50 EUR per month.",
+	"Home Flex costs €12.50.",
+	"Home Flex is 12.5 euros monthly, with a contract of 12 months.",
+	"Home Flex costs 12,50 € and Home Fix 24 only 10,90 €.",
+	"The cheapest plan costs 10,90 €.",
+	"Home Flex and the heat pump set for 1.299,00 € fit together.",
+	"The fee is €12.50/month for a 12-month contract.",
+	"The heat pump set costs 1.299,00 €.",
+	"The heat pump set costs 1299 €.",          // O100
+	"The heat pump set costs 1,299.00 EUR.",    // O100
+	"The heat pump set costs €1 299.",          // O100
+	"The heat pump set costs 1\u202f299,00 €.", // O100
+	"Das Set kostet 1’299 Euro.",               // O100
+	"The energy price is 29,9 ct/kWh.",
+	"The energy price is 29.9 cents per kWh.",
+	"That is 0.299 € per kWh.",
+	"Home Fix 24 costs 10,90 € and runs for two years.",
+	"Home Fix 24 runs for 2 years.",
+	"Home Sun costs 14.75 € and brings 250 Mbit/s for 36 months.",
+	"Home Sun brings 0.25 Gbit/s.",
+	"Installation takes 10 to 14 days.",
+	"Installation takes at least 10 working days.",
+	"You save 15% in the second year.",
+	"You save 15 percent in the 2nd year.",
+	"Delivery costs 0 €.",
+	"There are two reasons for that.",
+	"1. Home Flex is flexible.",
+	"This was verified on 20 November 2026.",
+	"Stand: 20.11.2026.",
+	"As of November 20, 2026, it costs 12,50 €.",
+	"As of 2026-11-20 it costs 12,50 €.",
+	"Precio verificado el 20 de noviembre de 2026.",
+	"Sie haben 14 Tage Zeit, also zwei Wochen.",
+	"Sie haben 2 Wochen Zeit.",
+	"Die Frist beginnt am 2. März.",
+	"Die Frist beginnt im März 2026.",
+	"Der Bonus beträgt 12 %.",
+	"Der Bonus beträgt zwölf Prozent, höchstens 1.299 Punkte.",
+	"Die Laufzeit ist 12, 18 oder 24 Monate.",
+	"Die Laufzeit ist 18 Monate.",
+	"Der Aufschlag liegt bei 49 € im Jahr.",
+	"Der Aufschlag liegt bei 49,– Euro pro Jahr.",
+	"Rufen Sie 0800 123 456 an, von 8:30 bis 18 Uhr.",
+	"Fibra Uno cuesta 29,99 € al mes.",
+	"Fibra Uno cuesta 29.99 euros mensuales durante 12 meses.",
+	"Después son 99 € al año.",
+	"Después son noventa y nueve euros.",
+	"El router WPA3 llega en 14 días.",
+	"El alta de 5,000 clientes terminó el 15 de noviembre.",
+	"With 3 people and 5000 kWh Home Flex fits.",
+	"With 5.000 kWh Home Flex fits.",
+	"No number at all.",
+}
+
 func TestNumbers_PassesWhatTheEvidenceHolds(t *testing.T) {
-	for _, text := range []string{
-		"Home Flex costs 12,50 € a month.",
-		"Home Flex costs 12.50 EUR per month.",
-		"Home Flex costs €12.50.",
-		"Home Flex is 12.5 euros monthly, with a contract of 12 months.",
-		"Home Flex costs 12,50 € and Home Fix 24 only 10,90 €.",
-		"The cheapest plan costs 10,90 €.",
-		"Home Flex and the heat pump set for 1.299,00 € fit together.",
-		"The fee is €12.50/month for a 12-month contract.",
-		"The heat pump set costs 1.299,00 €.",
-		"The heat pump set costs 1299 €.",          // O100
-		"The heat pump set costs 1,299.00 EUR.",    // O100
-		"The heat pump set costs €1 299.",          // O100
-		"The heat pump set costs 1\u202f299,00 €.", // O100
-		"Das Set kostet 1’299 Euro.",               // O100
-		"The energy price is 29,9 ct/kWh.",
-		"The energy price is 29.9 cents per kWh.",
-		"That is 0.299 € per kWh.",
-		"Home Fix 24 costs 10,90 € and runs for two years.",
-		"Home Fix 24 runs for 2 years.",
-		"Home Sun costs 14.75 € and brings 250 Mbit/s for 36 months.",
-		"Home Sun brings 0.25 Gbit/s.",
-		"Installation takes 10 to 14 days.",
-		"Installation takes at least 10 working days.",
-		"You save 15% in the second year.",
-		"You save 15 percent in the 2nd year.",
-		"Delivery costs 0 €.",
-		"There are two reasons for that.",
-		"1. Home Flex is flexible.",
-		"This was verified on 20 November 2026.",
-		"Stand: 20.11.2026.",
-		"As of November 20, 2026, it costs 12,50 €.",
-		"As of 2026-11-20 it costs 12,50 €.",
-		"Precio verificado el 20 de noviembre de 2026.",
-		"Sie haben 14 Tage Zeit, also zwei Wochen.",
-		"Sie haben 2 Wochen Zeit.",
-		"Die Frist beginnt am 2. März.",
-		"Die Frist beginnt im März 2026.",
-		"Der Bonus beträgt 12 %.",
-		"Der Bonus beträgt zwölf Prozent, höchstens 1.299 Punkte.",
-		"Die Laufzeit ist 12, 18 oder 24 Monate.",
-		"Die Laufzeit ist 18 Monate.",
-		"Der Aufschlag liegt bei 49 € im Jahr.",
-		"Der Aufschlag liegt bei 49,– Euro pro Jahr.",
-		"Rufen Sie 0800 123 456 an, von 8:30 bis 18 Uhr.",
-		"Fibra Uno cuesta 29,99 € al mes.",
-		"Fibra Uno cuesta 29.99 euros mensuales durante 12 meses.",
-		"Después son 99 € al año.",
-		"Después son noventa y nueve euros.",
-		"El router WPA3 llega en 14 días.",
-		"El alta de 5,000 clientes terminó el 15 de noviembre.",
-		"With 3 people and 5000 kWh Home Flex fits.",
-		"With 5.000 kWh Home Flex fits.",
-		"No number at all.",
-	} {
+	for _, text := range grounded {
 		t.Run(text, func(t *testing.T) {
 			if v := Numbers(text, Input{Question: question, Evidence: library}); !v.OK {
 				t.Errorf("false alarm: %s", v.Reason)
@@ -111,66 +113,83 @@ func TestNumbers_PassesWhatTheEvidenceHolds(t *testing.T) {
 	}
 }
 
+var ungrounded = []struct{ text, reason string }{
+	{"The heat pump set costs 1.399 €.", ReasonNumber}, // O100
+	{"The heat pump set costs 1.299 ct.", ReasonUnit},
+	{"The heat pump set costs 12,99 €.", ReasonNumber},
+	{"The heat pump set costs 299 €.", ReasonNumber},
+	{"Home Flex costs €98.", ReasonNumber},
+	{"Home Flex costs 10,90 €.", ReasonRow},
+	{"Home Flex takes 27,4 ct/kWh.", ReasonRow},
+	{"Home Flex costs 12,05 €.", ReasonNumber},
+	{"Home Flex costs 12,50 € a year.", ReasonUnit},
+	{"Home Flex costs 12.500 €.", ReasonNumber},
+	{"Home Flex costs 12 €.", ReasonUnit},
+	{"Home Flex costs $12.50.", ReasonUnit},
+	{"Home Flex costs 12,50 ct.", ReasonUnit},
+	{"You save 12,50 %.", ReasonUnit},
+	{"Home Flex costs 29,9 € per kWh.", ReasonUnit},
+	{"The contract runs 12 years.", ReasonUnit},
+	{"The contract runs 15 months.", ReasonUnit},
+	{"The contract runs 48 months.", ReasonNumber},
+	{"You save 25 %.", ReasonNumber},
+	{"You save twenty percent.", ReasonNumber},
+	{"It costs fifty-nine euros.", ReasonNumber},
+	{"Das kostet neunundvierzigtausend Euro.", ReasonNumber},
+	{"Das kostet dreihundertneunzehn Euro.", ReasonNumber},
+	{"Cuesta ochenta y ocho euros.", ReasonNumber},
+	{"Every plan costs 1 €.", ReasonUnit}, // only the planted text says so
+	{"Every plan costs one euro.", ReasonUnit},
+	{"Home Classic costs 8,80 €.", ReasonNumber}, // O104: stale
+	{"Home Classic was verified on 7 January 2025.", ReasonDate},
+	{"As of 21 November 2026 it costs 12,50 €.", ReasonDate},
+	{"Stand: 20.12.2026.", ReasonDate},
+	{"Die Frist beginnt am 3. März 2026.", ReasonDate},
+	{"Die Frist beginnt am 2. April.", ReasonDate},
+	{"El plazo empieza el 16 de noviembre.", ReasonDate},
+	{"You pay 45 € today.", ReasonNumber}, // of the question, but a price
+	{"We beat 77 a month.", ReasonNumber},
+	{"You get 9 % off.", ReasonNumber},
+	{"We beat 77 € a month.", ReasonNumber},
+	{"Sie haben 14 Monate Zeit.", ReasonUnit},
+	{"Sie haben 14 Wochen Zeit.", ReasonUnit},
+	{"Der Bonus beträgt 1.299 €, höchstens 1.298 Punkte.", ReasonNumber},
+	{"Fibra Uno cuesta 29,99 € al año.", ReasonUnit},
+	{"Fibra Uno cuesta 39,99 € al mes.", ReasonNumber},
+	{"Fibra Uno trae 29,99 Mbit/s.", ReasonUnit},
+	{"The router has WPA4.", ReasonNumber},
+	{"Take the plan Fiber900.", ReasonNumber},
+	{"It costs EUR77.", ReasonNumber},
+	{"It costs ９９９ €.", ReasonNumber},
+	{"It costs ٧٧ €.", ReasonNumber},
+	{"It costs 7\u200b7 €.", ReasonNumber},
+	{"It costs 5 million euros.", ReasonNumber},
+	{"Version 1.2.3.4 is out.", ReasonNumber},
+}
+
 func TestNumbers_BlocksWhatTheEvidenceDoesNotHold(t *testing.T) {
-	for _, tc := range []struct{ text, reason string }{
-		{"The heat pump set costs 1.399 €.", ReasonNumber}, // O100
-		{"The heat pump set costs 1.299 ct.", ReasonUnit},
-		{"The heat pump set costs 12,99 €.", ReasonNumber},
-		{"The heat pump set costs 299 €.", ReasonNumber},
-		{"Home Flex costs €98.", ReasonNumber},
-		{"Home Flex costs 10,90 €.", ReasonRow},
-		{"Home Flex takes 27,4 ct/kWh.", ReasonRow},
-		{"Home Flex costs 12,05 €.", ReasonNumber},
-		{"Home Flex costs 12,50 € a year.", ReasonUnit},
-		{"Home Flex costs 12.500 €.", ReasonNumber},
-		{"Home Flex costs 12 €.", ReasonUnit},
-		{"Home Flex costs $12.50.", ReasonUnit},
-		{"Home Flex costs 12,50 ct.", ReasonUnit},
-		{"You save 12,50 %.", ReasonUnit},
-		{"Home Flex costs 29,9 € per kWh.", ReasonUnit},
-		{"The contract runs 12 years.", ReasonUnit},
-		{"The contract runs 15 months.", ReasonUnit},
-		{"The contract runs 48 months.", ReasonNumber},
-		{"You save 25 %.", ReasonNumber},
-		{"You save twenty percent.", ReasonNumber},
-		{"It costs fifty-nine euros.", ReasonNumber},
-		{"Das kostet neunundvierzigtausend Euro.", ReasonNumber},
-		{"Das kostet dreihundertneunzehn Euro.", ReasonNumber},
-		{"Cuesta ochenta y ocho euros.", ReasonNumber},
-		{"Every plan costs 1 €.", ReasonUnit}, // only the planted text says so
-		{"Every plan costs one euro.", ReasonUnit},
-		{"Home Classic costs 8,80 €.", ReasonNumber}, // O104: stale
-		{"Home Classic was verified on 7 January 2025.", ReasonDate},
-		{"As of 21 November 2026 it costs 12,50 €.", ReasonDate},
-		{"Stand: 20.12.2026.", ReasonDate},
-		{"Die Frist beginnt am 3. März 2026.", ReasonDate},
-		{"Die Frist beginnt am 2. April.", ReasonDate},
-		{"El plazo empieza el 16 de noviembre.", ReasonDate},
-		{"You pay 45 € today.", ReasonNumber}, // of the question, but a price
-		{"We beat 77 a month.", ReasonNumber},
-		{"You get 9 % off.", ReasonNumber},
-		{"We beat 77 € a month.", ReasonNumber},
-		{"Sie haben 14 Monate Zeit.", ReasonUnit},
-		{"Sie haben 14 Wochen Zeit.", ReasonUnit},
-		{"Der Bonus beträgt 1.299 €, höchstens 1.298 Punkte.", ReasonNumber},
-		{"Fibra Uno cuesta 29,99 € al año.", ReasonUnit},
-		{"Fibra Uno cuesta 39,99 € al mes.", ReasonNumber},
-		{"Fibra Uno trae 29,99 Mbit/s.", ReasonUnit},
-		{"The router has WPA4.", ReasonNumber},
-		{"Take the plan Fiber900.", ReasonNumber},
-		{"It costs EUR77.", ReasonNumber},
-		{"It costs ９９９ €.", ReasonNumber},
-		{"It costs ٧٧ €.", ReasonNumber},
-		{"It costs 7\u200b7 €.", ReasonNumber},
-		{"It costs 5 million euros.", ReasonNumber},
-		{"Version 1.2.3.4 is out.", ReasonNumber},
-	} {
+	for _, tc := range ungrounded {
 		t.Run(tc.text, func(t *testing.T) {
 			v := Numbers(tc.text, Input{Question: question, Evidence: library})
 			if v.OK || v.Reason != tc.reason {
 				t.Errorf("got %+v, want %s", v, tc.reason)
 			}
 		})
+	}
+}
+
+func TestPrepare_ChangesNoVerdict(t *testing.T) {
+	in := Input{Question: question, Evidence: library}
+	prepared := Prepare(in)
+	for _, tc := range ungrounded {
+		if v := Check(tc.text, prepared); v != Check(tc.text, in) {
+			t.Errorf("%s: %+v", tc.text, v)
+		}
+	}
+	for _, text := range grounded {
+		if v := Check(text, prepared); !v.OK {
+			t.Errorf("%s: %+v", text, v)
+		}
 	}
 }
 

@@ -9,16 +9,34 @@ import (
 	"porchlight/functions/internal/problem"
 )
 
-func TestVerify_RefusesClaims(t *testing.T) {
+// payload is a bad payload with the name of what is wrong with it.
+type payload struct{ name, text string }
+
+// with gives a good payload one claim of another value; nil takes it away.
+func with(name string, value any) string { return encode(claims(map[string]any{name: value})) }
+
+// raw gives it a claim that is spelled as it stands.
+func raw(name, value string) string {
+	return `{"` + name + `":` + value + `,` + encode(claims(map[string]any{name: nil}))[1:]
+}
+
+// before puts text before the first claim.
+func before(text string) string { return "{" + text + "," + encode(claims(nil))[1:] }
+
+func refusesAll(t *testing.T, payloads []payload) {
+	t.Helper()
 	es := newES256(t, "es")
 	v := newTestVerifier(t, newKeyServer(t, es).URL, newClock())
-	good := encode(claims(nil))
-	with := func(name string, value any) string { return encode(claims(map[string]any{name: value})) }
-	raw := func(name, value string) string {
-		return `{"` + name + `":` + value + `,` + encode(claims(map[string]any{name: nil}))[1:]
+	for _, p := range payloads {
+		t.Run(p.name, func(t *testing.T) {
+			wantCode(t, v, es.raw(es.header(), p.text), problem.Unauthenticated)
+		})
 	}
-	later := testStart.Add(3 * time.Hour).Unix()
-	tests := []struct{ name, payload string }{
+}
+
+func TestVerify_RefusesTimes(t *testing.T) {
+	at := func(d time.Duration) int64 { return testStart.Add(d).Unix() }
+	refusesAll(t, []payload{
 		{"J5 no exp", with("exp", nil)},
 		{"J6 exp 0", with("exp", 0)},
 		{"J6 exp -1", with("exp", -1)},
@@ -29,20 +47,21 @@ func TestVerify_RefusesClaims(t *testing.T) {
 		{"J6 exp in the year 10000", raw("exp", "253402300800")},
 		{"J6 iat 0", with("iat", 0)},
 		{"J6 iat -1", with("iat", -1)},
-		{"J7 exp twice", `{"exp":1,` + good[1:]},
-		{"J7 exp twice, spelled with an escape", `{"\u0065xp":1,` + good[1:]},
-		{"J8 EXP beside exp", `{"EXP":9999999999,` + good[1:]},
-		{"J8 ROLE beside role", `{"ROLE":"service_role",` + good[1:]},
-		{"J8 Role beside role", `{"Role":"service_role",` + good[1:]},
-		{"J8 iss with the long s", `{"i\u017fs":"x",` + good[1:]},
-		{"J8 App_Metadata", `{"App_Metadata":{"tenant_id":"b"},` + good[1:]},
-		{"J8 tenant_id twice inside", raw("app_metadata", `{"tenant_id":"a","tenant_id":"b"}`)},
-		{"J9 iat three hours ahead", with("iat", later)},
-		{"J9 nbf three hours ahead", with("nbf", later)},
-		{"J9 iat 31 s ahead", with("iat", testStart.Add(31*time.Second).Unix())},
+		{"J7 exp twice", before(`"exp":1`)},
+		{"J7 exp twice, spelled with an escape", before(`"\u0065xp":1`)},
+		{"J9 iat three hours ahead", with("iat", at(3*time.Hour))},
+		{"J9 nbf three hours ahead", with("nbf", at(3*time.Hour))},
+		{"J9 iat 31 s ahead", with("iat", at(31*time.Second))},
 		{"J9 no iat", with("iat", nil)},
 		{"J9 iat as text", with("iat", "1")},
 		{"J9 nbf as text", with("nbf", "1")},
+		{"J23 expired by 31 s", with("exp", at(-31*time.Second))},
+		{"O75 expired ten minutes ago", with("exp", at(-10*time.Minute))},
+	})
+}
+
+func TestVerify_RefusesClaims(t *testing.T) {
+	refusesAll(t, []payload{
 		{"J10 aud anon", with("aud", "anon")},
 		{"J10 no aud", with("aud", nil)},
 		{"J10 aud empty", with("aud", "")},
@@ -50,16 +69,16 @@ func TestVerify_RefusesClaims(t *testing.T) {
 		{"J10 aud twice", with("aud", []string{"authenticated", "authenticated"})},
 		{"J10 aud empty list", with("aud", []string{})},
 		{"J10 aud list in list", with("aud", [][]string{{"authenticated"}})},
-		{"J11 another project", with("iss", "https://other.example/auth/v1")},
+		{"J11 another project", with("iss", "https://other.example/auth/v1")}, // J25
 		{"J11 trailing slash", with("iss", testIssuer+"/")},
 		{"J11 http", with("iss", "http://project.example/auth/v1")},
 		{"J11 host in capitals", with("iss", "https://PROJECT.example/auth/v1")},
 		{"J11 no iss", with("iss", nil)},
 		{"J11 iss as list", with("iss", []string{testIssuer})},
-		{"J12 service_role", with("role", "service_role")},
+		{"J12 service_role", with("role", "service_role")}, // J21
 		{"J12 anon", with("role", "anon")},
 		{"J12 postgres", with("role", "postgres")},
-		{"J12 SQL in the role", with("role", "authenticated; reset role")},
+		{"J12 SQL in the role", with("role", "authenticated; reset role")}, // O70
 		{"J12 no role", with("role", nil)},
 		{"J12 role as list", with("role", []string{"authenticated"})},
 		{"J13 no sub", with("sub", nil)},
@@ -73,24 +92,30 @@ func TestVerify_RefusesClaims(t *testing.T) {
 		{"J14 anonymous", with("is_anonymous", true)},
 		{"J14 anonymous as text", with("is_anonymous", "false")},
 		{"J14 anonymous null", raw("is_anonymous", "null")},
+	})
+}
+
+func TestVerify_RefusesPayloadsThatParsersReadApart(t *testing.T) { // J3 of the threat table
+	good := encode(claims(nil))
+	refusesAll(t, []payload{
+		{"J8 EXP beside exp", before(`"EXP":9999999999`)},
+		{"J8 ROLE beside role", before(`"ROLE":"service_role"`)},
+		{"J8 Role beside role", before(`"Role":"service_role"`)},
+		{"J8 iss with the long s", before(`"i\u017fs":"x"`)},
+		{"J8 App_Metadata", before(`"App_Metadata":{"tenant_id":"b"}`)},
+		{"J8 tenant_id twice inside", raw("app_metadata", `{"tenant_id":"a","tenant_id":"b"}`)},
 		{"J20 200 deep", raw("x", strings.Repeat("[", 200)+strings.Repeat("]", 200))},
-		{"J23 expired by 31 s", with("exp", testStart.Add(-31*time.Second).Unix())},
-		{"O75 expired ten minutes ago", with("exp", testStart.Add(-10*time.Minute).Unix())},
 		{"NUL, which jsonb refuses", raw("x", `"\u0000"`)},
+		{"NUL in a name", before(`"\u0000":1`)},
 		{"a number that numeric refuses", raw("x", "1e999999")},
 		{"a fraction that numeric refuses", raw("x", "1e-999999")},
-		{"not UTF-8", "{\"x\":\"\xff\"," + good[1:]},
+		{"not UTF-8", before("\"x\":\"\xff\"")},
 		{"a list", "[" + good + "]"},
 		{"a tail", good + "{}"},
 		{"empty", ""},
 		{"null", "null"},
 		{"cut", good[:len(good)-1]},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			wantCode(t, v, es.raw(es.header(), tt.payload), problem.Unauthenticated)
-		})
-	}
+	})
 }
 
 func TestVerify_ForgivesSmallClockDifferences(t *testing.T) { // O75

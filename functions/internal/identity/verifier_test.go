@@ -53,57 +53,97 @@ func TestVerify_AcceptsWhatSupabaseSigns(t *testing.T) { // O74
 	}
 }
 
-func TestVerify_RefusesSignaturesAndShapes(t *testing.T) { // O74
-	es, rs := newES256(t, "es"), newRS256(t, "rs")
-	stranger := newES256(t, "es")
+// forgery is a bad token with the name of what is wrong with it.
+type forgery struct{ name, token string }
+
+// refusesForgeries checks that none is accepted and that none costs a fetch.
+func refusesForgeries(t *testing.T, es, rs signer, forgeries []forgery) {
+	t.Helper()
+	keys := newKeyServer(t, es, rs)
+	v := newTestVerifier(t, keys.URL, newClock())
+	accepts(t, v, es)
+	for _, f := range forgeries {
+		t.Run(f.name, func(t *testing.T) { wantCode(t, v, f.token, problem.Unauthenticated) })
+	}
+	if n := keys.count(); n != 1 {
+		t.Errorf("keys were fetched %d times, want once", n)
+	}
+}
+
+func TestVerify_RefusesForgedSignatures(t *testing.T) { // O74
+	es, rs, stranger := newES256(t, "es"), newRS256(t, "rs"), newES256(t, "es")
 	der, err := x509.MarshalPKIXPublicKey(&rs.private.(*rsa.PrivateKey).PublicKey)
 	if err != nil {
 		t.Fatal(err)
 	}
 	publicPEM := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	hmac := func(method jwt.SigningMethod, kid string, secret []byte) string {
-		return signer{kid, method, secret}.token(claims(nil))
+	hmac := func(kid string, secret []byte) string {
+		return signer{kid, jwt.SigningMethodHS256, secret}.token(claims(nil))
 	}
 	unsigned := func(alg string) string {
 		return b64([]byte(`{"alg":"`+alg+`","kid":"es"}`)) + "." + b64([]byte(encode(claims(nil)))) + "."
 	}
-	good := es.token(claims(nil))
-	part := strings.Split(good, ".")
-	withHeader := func(header string) string { return es.raw(header, encode(claims(nil))) }
-	tests := []struct{ name, token string }{
-		{"no token", ""},
+	part := strings.Split(es.token(claims(nil)), ".")
+	refusesForgeries(t, es, rs, []forgery{
 		{"J1 alg none", unsigned("none")},
 		{"J1 alg None", unsigned("None")},
 		{"J1 alg NONE", unsigned("NONE")},
 		{"J1 alg empty", unsigned("")},
-		{"J2 HS256 with the public key as secret", hmac(jwt.SigningMethodHS256, "rs", publicPEM)},
-		{"J3 HS256 though it is not switched on", hmac(jwt.SigningMethodHS256, "es", []byte("0123456789abcdef0123456789abcdef"))},
-		{"finding 9: HS256 with an empty secret", hmac(jwt.SigningMethodHS256, "es", []byte{})},
-		{"J4 ES256 key under an RS256 header", withHeader(`{"alg":"RS256","kid":"es"}`)},
+		{"J2 HS256 with the public key as secret", hmac("rs", publicPEM)},
+		{"J3 HS256 though it is not switched on", hmac("es", []byte("0123456789abcdef0123456789abcdef"))},
+		{"finding 9: HS256 with an empty secret", hmac("es", []byte{})},
+		{"J4 ES256 key under an RS256 header", es.raw(`{"alg":"RS256","kid":"es"}`, encode(claims(nil)))},
 		{"J4 another method of the same key", signer{"rs", jwt.SigningMethodRS512, rs.private}.token(claims(nil))},
 		{"J4 PS256 of an RS256 key", signer{"rs", jwt.SigningMethodPS256, rs.private}.token(claims(nil))},
-		{"J8 alg twice", withHeader(`{"alg":"none","alg":"ES256","kid":"es"}`)},
-		{"J15 no kid", withHeader(`{"alg":"ES256"}`)},
-		{"J15 empty kid", withHeader(`{"alg":"ES256","kid":""}`)},
-		{"J15 kid is a number", withHeader(`{"alg":"ES256","kid":1}`)},
-		{"J15 kid is a path", withHeader(`{"alg":"ES256","kid":"../../etc/passwd"}`)},
-		{"J15 kid is SQL", withHeader(`{"alg":"ES256","kid":"' or 1=1"}`)},
-		{"J15 kid of a megabyte", withHeader(`{"alg":"ES256","kid":"` + strings.Repeat("k", 1<<20) + `"}`)},
 		{"J15 another key under a known kid", stranger.token(claims(nil))},
 		{"J16 the attacker's key in the header", stranger.raw(`{"alg":"ES256","kid":"es","jwk":`+encode(stranger.jwk())+`}`, encode(claims(nil)))},
-		{"J17 crit", withHeader(`{"alg":"ES256","kid":"es","crit":["exp"]}`)},
-		{"J17 empty crit", withHeader(`{"alg":"ES256","kid":"es","crit":[]}`)},
-		{"J17 crit null", withHeader(`{"alg":"ES256","kid":"es","crit":null}`)},
-		{"J17 b64", withHeader(`{"alg":"ES256","kid":"es","b64":false}`)},
-		{"J17 zip", withHeader(`{"alg":"ES256","kid":"es","zip":"DEF"}`)},
+		{"J18 empty signature", part[0] + "." + part[1] + "."},
+		{"J18 zero r and s", part[0] + "." + part[1] + "." + b64(make([]byte, 64))},
+		{"J18 signature in ASN.1 size", part[0] + "." + part[1] + "." + b64(make([]byte, 70))},
+		{"J18 payload changed", part[0] + "." + b64([]byte(with("role", "service_role"))) + "." + part[2]},
+	})
+}
+
+func TestVerify_RefusesOtherSecrets(t *testing.T) { // J3
+	long := []byte("0123456789abcdef0123456789abcdef")
+	v, err := NewVerifier(VerifierConfig{HS256Secret: long, Issuer: testIssuer, Audience: "authenticated", Now: newClock().Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []forgery{
+		{"HS384", signer{"", jwt.SigningMethodHS384, long}.token(claims(nil))},
+		{"HS512", signer{"", jwt.SigningMethodHS512, long}.token(claims(nil))},
+		{"another secret", signer{"", jwt.SigningMethodHS256, long[:31]}.token(claims(nil))},
+		{"empty secret", signer{"", jwt.SigningMethodHS256, []byte{}}.token(claims(nil))},
+		{"ES256", newES256(t, "es").token(claims(nil))},
+	} {
+		t.Run(f.name, func(t *testing.T) { wantCode(t, v, f.token, problem.Unauthenticated) })
+	}
+}
+
+func TestVerify_RefusesOddShapes(t *testing.T) {
+	es, rs := newES256(t, "es"), newRS256(t, "rs")
+	good := es.token(claims(nil))
+	part := strings.Split(good, ".")
+	header := func(text string) string { return es.raw(text, encode(claims(nil))) }
+	refusesForgeries(t, es, rs, []forgery{
+		{"no token", ""},
+		{"J8 alg twice", header(`{"alg":"none","alg":"ES256","kid":"es"}`)},
+		{"J15 no kid", header(`{"alg":"ES256"}`)},
+		{"J15 empty kid", header(`{"alg":"ES256","kid":""}`)},
+		{"J15 kid is a number", header(`{"alg":"ES256","kid":1}`)},
+		{"J15 kid is a path", header(`{"alg":"ES256","kid":"../../etc/passwd"}`)},
+		{"J15 kid is SQL", header(`{"alg":"ES256","kid":"' or 1=1"}`)},
+		{"J15 kid of a megabyte", header(`{"alg":"ES256","kid":"` + strings.Repeat("k", 1<<20) + `"}`)},
+		{"J17 crit", header(`{"alg":"ES256","kid":"es","crit":["exp"]}`)},
+		{"J17 empty crit", header(`{"alg":"ES256","kid":"es","crit":[]}`)},
+		{"J17 crit null", header(`{"alg":"ES256","kid":"es","crit":null}`)},
+		{"J17 b64", header(`{"alg":"ES256","kid":"es","b64":false}`)},
+		{"J17 zip", header(`{"alg":"ES256","kid":"es","zip":"DEF"}`)},
 		{"J18 two segments", part[0] + "." + part[1]},
 		{"J18 four segments", good + "." + part[2]},
 		{"J18 five segments", good + ".." + part[2]},
 		{"J18 only dots", ".."},
-		{"J18 empty signature", part[0] + "." + part[1] + "."},
-		{"J18 zero r and s", part[0] + "." + part[1] + "." + b64(make([]byte, 64))},
-		{"J18 signature in ASN.1 size", part[0] + "." + part[1] + "." + b64(make([]byte, 70))},
-		{"J18 payload changed", part[0] + "." + b64([]byte(encode(claims(map[string]any{"role": "service_role"})))) + "." + part[2]},
 		{"J19 twin of the last character", good[:len(good)-1] + twin(good[len(good)-1])},
 		{"J19 line end at the end", good + "\n"},
 		{"J19 line end inside", good[:50] + "\r\n" + good[50:]},
@@ -111,21 +151,10 @@ func TestVerify_RefusesSignaturesAndShapes(t *testing.T) { // O74
 		{"J19 blank before", " " + good},
 		{"J19 standard alphabet", strings.NewReplacer("-", "+", "_", "/").Replace(standardTwin(t, es))},
 		{"J20 six megabytes", es.token(claims(map[string]any{"x": strings.Repeat("x", 6<<20)}))},
-		{"header is a list", withHeader(`[]`)},
-		{"header is not JSON", withHeader(`{`)},
-		{"header with a tail", withHeader(`{"alg":"ES256","kid":"es"} {}`)},
-	}
-	keys := newKeyServer(t, es, rs)
-	v := newTestVerifier(t, keys.URL, newClock())
-	if _, err := v.Verify(t.Context(), good); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { wantCode(t, v, tt.token, problem.Unauthenticated) })
-	}
-	if n := keys.count(); n != 1 {
-		t.Errorf("keys were fetched %d times, want once", n)
-	}
+		{"header is a list", header(`[]`)},
+		{"header is not JSON", header(`{`)},
+		{"header with a tail", header(`{"alg":"ES256","kid":"es"} {}`)},
+	})
 }
 
 // twin returns a base64url character that differs only in the four bits that a 64-byte signature

@@ -54,16 +54,17 @@ Body`)
 // O17: a document that opens with a rule keeps its first section.
 func TestFrontMatter_IsTextWhenItIsNotKeysAndValues(t *testing.T) {
 	for name, text := range map[string]string{
-		"a blank first line":   "---\n\n## Tarifas\nPlan Uno 49 €\n\n---\nOtros",
-		"a heading":            "---\n## Tarifas\nPlan Uno 49 €\n---\nOtros",
-		"a sentence":           "---\nPlan Uno 49 €\n---\nOtros",
-		"a list":               "---\n- Plan Uno 49 €\n---\nOtros",
-		"a colon in sentences": "---\nNote: this: that\nPlan Uno 49 €\n---\nOtros",
-		"a comment only":       "---\n# Plan Uno 49 €\n---\nOtros",
-		"no second rule":       "---\nnote: Plan Uno 49 €\n\nOtros",
-		"a rule further down":  "Plan Uno 49 €\n\n---\ntitle: x\n---\nOtros",
-		"two documents":        "---\nPlan: Uno 49 €\n...\nb: c\n---\nOtros",
-		"text without end":     "---\n" + strings.Repeat("Plan Uno 49 €\n", 1000) + "---\nOtros",
+		"a blank first line":    "---\n\n## Tarifas\nPlan Uno 49 €\n\n---\nOtros",
+		"a blank line and YAML": "---\n\nPlan: Uno 49 €\n\n---\nOtros",
+		"a heading":             "---\n## Tarifas\nPlan Uno 49 €\n---\nOtros",
+		"a sentence":            "---\nPlan Uno 49 €\n---\nOtros",
+		"a list":                "---\n- Plan Uno 49 €\n---\nOtros",
+		"a colon in sentences":  "---\nNote: this: that\nPlan Uno 49 €\n---\nOtros",
+		"a comment only":        "---\n# Plan Uno 49 €\n---\nOtros",
+		"no second rule":        "---\nnote: Plan Uno 49 €\n\nOtros",
+		"a rule further down":   "Plan Uno 49 €\n\n---\ntitle: x\n---\nOtros",
+		"two documents":         "---\nPlan: Uno 49 €\n...\nb: c\n---\nOtros",
+		"text without end":      "---\n" + strings.Repeat("Plan Uno 49 €\n", 1000) + "---\nOtros",
 	} {
 		t.Run(name, func(t *testing.T) {
 			doc := mustLoad(t, "prices/a.md", text)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"time"
@@ -19,6 +20,21 @@ const retryAfter = 2 * time.Second
 // errLink marks an error of the connection, not of the statement.
 var errLink = errors.New("the connection to the database broke")
 
+// errUnbegun marks a batch of which the server did nothing.
+var errUnbegun = errors.New("the connection had ended before the batch")
+
+// unbegun judges the error of a batch's first statement. When the server's first word is that it has
+// ended the connection, or nothing could be sent, no later statement has run: answers come in order.
+func unbegun(err error) error {
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	isEnded := errors.As(err, &pg) && pg.Code == "57P01"
+	if isEnded || pgconn.SafeToRetry(err) && !errors.As(err, &connect) {
+		return fmt.Errorf("%w: %w", errUnbegun, err)
+	}
+	return err
+}
+
 // translate gives an error of the driver its code. What the server says in a message may hold
 // values of rows, so only the SQLSTATE of an unknown error is kept.
 func translate(ctx context.Context, err error) error {
@@ -34,6 +50,8 @@ func translate(ctx context.Context, err error) error {
 		return translateState(pg)
 	case errors.Is(err, pgx.ErrNoRows):
 		return problem.New(problem.NotFound, errors.New("no row"))
+	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+		return unavailable(errors.New("the database did not answer in time"))
 	case isLink(err):
 		return unavailable(errLink)
 	}
@@ -61,8 +79,7 @@ func unavailable(cause error) error {
 func isLink(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
-	return errors.As(err, &network) || errors.As(err, &connect) || pgconn.Timeout(err) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, net.ErrClosed) ||
+	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, net.ErrClosed) ||
 		strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "conn closed")
 }
 

@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -25,7 +26,7 @@ type Options struct {
 // Store calls the doors of the database.
 type Store struct {
 	pool    *pgxpool.Pool
-	timeout string // milliseconds, as Postgres reads it
+	timeout time.Duration // of each statement on the server
 }
 
 // Open prepares a pool. It does not connect: the first call does, or Check.
@@ -50,7 +51,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pool: %w", err)
 	}
-	return &Store{pool: pool, timeout: strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10)}, nil
+	return &Store{pool: pool, timeout: o.StatementTimeout}, nil
 }
 
 // Close closes the pool.
@@ -69,10 +70,24 @@ type call struct {
 }
 
 // as runs the calls in one transaction as the principal, in one round trip. The role and the claims
-// are in force when the next statement of the batch is parsed, since the server takes them in turn.
+// are in force when the next statement of the batch is parsed, since the server takes them in turn. A
+// batch that the server never began, because it had ended the idle connection, is sent once more.
 func (s *Store) as(ctx context.Context, p identity.Principal, calls ...call) error {
+	err := s.once(ctx, p, calls...)
+	if errors.Is(err, errUnbegun) {
+		err = s.once(ctx, p, calls...)
+	}
+	return translate(ctx, err)
+}
+
+// overhead is what a batch may take beside its statements, before a silent server counts as away.
+const overhead = time.Second
+
+func (s *Store) once(ctx context.Context, p identity.Principal, calls ...call) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(calls))*s.timeout+overhead)
+	defer cancel()
 	batch := &pgx.Batch{}
-	batch.Queue(become, p.Role, string(p.Claims), p.Tenant, s.timeout)
+	batch.Queue(become, p.Role, string(p.Claims), p.Tenant, strconv.FormatInt(s.timeout.Milliseconds(), 10))
 	for _, c := range calls {
 		batch.Queue(c.sql, c.args...)
 	}
@@ -81,12 +96,12 @@ func (s *Store) as(ctx context.Context, p identity.Principal, calls ...call) err
 	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}
-	return translate(ctx, err)
+	return err
 }
 
 func readAll(results pgx.BatchResults, calls []call) error {
 	if _, err := results.Exec(); err != nil {
-		return err
+		return unbegun(err)
 	}
 	for _, c := range calls {
 		if c.read == nil {

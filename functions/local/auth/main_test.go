@@ -21,6 +21,7 @@ import (
 
 	"porchlight/functions/internal/store"
 	"porchlight/functions/local/postgres"
+	"porchlight/supabase"
 )
 
 // database is one server for all tests; each test has a database of its own in it. testHash is a
@@ -71,7 +72,6 @@ func run(m *testing.M) int {
 	}
 	database, err = postgres.Start(context.Background(), postgres.Options{Fast: true, Files: fstest.MapFS{
 		"shim.sql":                           {Data: []byte(shim)},
-		"shim_auth.sql":                      {},
 		"migrations/20260101000000_hook.sql": {Data: []byte(hook)},
 	}})
 	if err != nil {
@@ -89,7 +89,7 @@ func run(m *testing.M) int {
 func readShim() (string, error) {
 	var text strings.Builder
 	for _, name := range []string{"shim.sql", "shim_auth.sql"} {
-		raw, err := os.ReadFile(filepath.Join("..", "..", "..", "supabase", name))
+		raw, err := supabase.Files.ReadFile(name)
 		if err != nil {
 			return "", err
 		}

@@ -1,6 +1,6 @@
 -- The brand of a request: claimed or named, and always checked against the tables.
 begin;
-select plan(30);
+select plan(31);
 
 create function pg_temp.brand() returns text
 language sql
@@ -15,6 +15,8 @@ select is(pg_temp.brand(), 'none', 'with the claim of another brand for none');
 select throws_ok('select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'and a door says so');
 select test.act_with_claim('alice', upper(test.id('one')::text));
 select is(pg_temp.brand(), 'none', 'an id in another spelling is another text');
+select test.act_with_claim('alice', repeat('-', 36));
+select is(pg_temp.brand(), 'none', 'what only looks like an id is no brand, and no error');
 select test.act_with_claim('alice', test.id('nowhere')::text);
 select throws_ok(
     'select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'a brand that is not there looks the same');

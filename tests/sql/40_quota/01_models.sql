@@ -54,6 +54,7 @@ select is(pg_temp.open('2027-01-01 07:59:59+00'), 'none', 'closed until then');
 select is(pg_temp.open('2027-01-01 08:00:00+00'), 'flash', 'open from then');
 
 -- a spent minute is a short pause
+update app.models set calls_per_day = 1000 where name = 'flash';
 select pg_temp.reset(), pg_temp.count('flash', 'quota_minute', '2026-07-15 12:00+00');
 select is(pg_temp.open('2026-07-15 12:00:59+00'), 'none', 'a spent minute closes it for 60 seconds');
 select is(pg_temp.open('2026-07-15 12:01:00+00'), 'flash', 'and no longer');

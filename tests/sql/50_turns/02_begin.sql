@@ -1,6 +1,6 @@
 -- The first transaction of a question: what the answer is made with.
 begin;
-select plan(30);
+select plan(31);
 
 create function pg_temp.begin_turn(
     p_question text default 'why?', p_turn text default null, p_conversation text default null,
@@ -79,6 +79,12 @@ select is(
 select is(
     (select models from pg_temp.begin_turn()), '{gemini-3.1-flash-lite,gemini-3.6-flash}',
     'the models that are open, first to last'); -- O85
+select test.act_as('superuser');
+select private.count_call('gemini-embedding-001', 'quota_day', null, now());
+select test.act_as('alice');
+select is(
+    (select indexes from pg_temp.begin_turn()), '{local}',
+    'an index whose model is closed is left out; a model of this machine never closes'); -- O49
 select test.act_as('carol');
 select is(
     (select indexes from pg_temp.begin_turn()), '{}', 'what another brand has indexed is of no use'); -- O49

@@ -1,6 +1,6 @@
 -- Review: prices that nobody verified in time, and the act of verifying one.
 begin;
-select plan(27);
+select plan(28);
 
 -- ages in days: 95 (O38), 90 to the second, and a second more; one that nobody ever verified; prose
 select test.add_source('one', 'prices', '{"Flex 12 €","Basic 9 €","Plus 20 €","Max 30 €","Our history"}', '{1,1,1,1,1}', 'price',
@@ -103,6 +103,10 @@ select is(
     pg_temp.error_of($$ select api.verify_chunk(test.id('one/prices/2')) $$),
     pg_temp.error_of($$ select api.verify_chunk(test.id('nothing')) $$), 'to the last letter');
 select throws_ok($$ select api.verify_chunk(null) $$, 'PT404', 'not_found', 'no id is not there either');
+select test.act_as('service', 'one');
+select throws_ok(
+    $$ select api.verify_chunk(test.id('two/prices/0')) $$, 'PT404', 'not_found',
+    'nor does the service reach past the brand it named, though no policy holds it');
 select test.act_as('bob', 'two');
 select throws_ok(
     $$ select api.verify_chunk(test.id('two/prices/0')) $$, 'PT403', 'not_a_member', 'naming the brand does not help');
