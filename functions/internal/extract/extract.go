@@ -26,7 +26,6 @@ type Input struct {
 	Question     string
 	Language     string         // ISO 639-1, where the question's own words do not tell its language
 	Matches      []corpus.Match // relevant ones only, best first; stale prices may be among them
-	Today        time.Time      // the day of the question; what is stale, the search has decided
 	MaxSentences int            // 0: 3
 }
 

@@ -83,7 +83,7 @@ func (r *run) history() []model.Message {
 // extract answers with sentences of the documents, word for word.
 func (r *run) extract(ctx context.Context, matches []corpus.Match) error {
 	answer, err := r.Extractor.Answer(ctx, extract.Input{
-		Question: r.text, Language: r.begun.Language, Matches: matches, Today: r.start,
+		Question: r.text, Language: r.begun.Language, Matches: matches,
 	})
 	if err != nil {
 		return fmt.Errorf("extract answer: %w", err)
