@@ -78,3 +78,25 @@ func TestReadme_NamesOnlyTargetsThatExist(t *testing.T) {
 		}
 	}
 }
+
+// TestReadme_GuaranteesNameTestsThatExist: every Test… and every tests/…sql in backticks is there.
+func TestReadme_GuaranteesNameTestsThatExist(t *testing.T) {
+	declared := map[string]bool{}
+	for _, file := range files(t, []string{"functions", "tests"}, []string{"_test.go"}) {
+		for _, parts := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
+			declared[parts[1]] = true
+		}
+	}
+	for _, file := range files(t, []string{"tests/sql"}, []string{".sql"}) {
+		declared[file] = true
+	}
+	named := regexp.MustCompile("`(Test\\w+|tests/sql/[\\w/]+\\.sql)`").FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(named) < 20 {
+		t.Errorf("README.md names %d tests", len(named))
+	}
+	for _, parts := range named {
+		if !declared[parts[1]] {
+			t.Errorf("README.md names %s, which does not exist", parts[1])
+		}
+	}
+}

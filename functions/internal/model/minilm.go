@@ -12,13 +12,15 @@ import (
 	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
 	// minilmDimensions is the width of the model's hidden state and so of its vectors.
 	minilmDimensions = 384
-	// maxThreads bounds the threads of one run: a single text is too little work for more.
-	maxThreads = 4
+	// maxTexts bounds the texts that run at the same time, each on one thread: two threads in one text
+	// wait for each other more than two texts do.
+	maxTexts = 4
 )
 
 var (
@@ -83,7 +85,7 @@ func openSession(modelPath, runtimeLibPath string) (*ort.DynamicAdvancedSession,
 	}
 	defer options.Destroy() //nolint:errcheck // nothing can be done about it
 	err = errors.Join(
-		options.SetIntraOpNumThreads(min(runtime.NumCPU(), maxThreads)),
+		options.SetIntraOpNumThreads(1),
 		// Idle threads sleep instead of spinning: Postgres needs the cores between two questions.
 		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"))
 	if err != nil {
@@ -119,19 +121,26 @@ func (m *MiniLM) EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	return vector, nil
 }
 
-// EmbedDocuments embeds each text like EmbedQuery, in the same order; it stops between two texts
-// when ctx ends. Texts run one by one: the int8 model scales a whole batch together, so a vector
-// would depend on its neighbours, and a batch was not faster on two cores.
+// EmbedDocuments embeds each text like EmbedQuery, in the same order; it stops when ctx ends or a text
+// fails. Texts run side by side, not as a batch: the int8 model scales a whole batch together, so a
+// vector would depend on its neighbours.
 func (m *MiniLM) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(min(runtime.NumCPU(), maxTexts))
 	for i, text := range texts {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("embed text %d of %d: %w", i+1, len(texts), err)
-		}
-		var err error
-		if vectors[i], err = m.embed(text); err != nil {
-			return nil, fmt.Errorf("embed text %d of %d: %w", i+1, len(texts), err)
-		}
+		group.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				vectors[i], err = m.embed(text)
+			}
+			if err != nil {
+				return fmt.Errorf("embed text %d of %d: %w", i+1, len(texts), err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return vectors, nil
 }

@@ -52,7 +52,7 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // serveWithin bounds a request, so that a database that does not answer is an error and no hang.
-const serveWithin = 10 * time.Second
+const serveWithin = 6 * time.Second
 
 // endpoint writes what the function returns as an error.
 func (s *server) endpoint(serve func(http.ResponseWriter, *http.Request) error) http.Handler {
