@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 )
 
@@ -66,8 +67,9 @@ func (c reindexStartCmd) Run(ctx context.Context) error {
 }
 
 type reindexShowCmd struct {
-	login `embed:""`
-	RunID string `arg:"" name:"run" help:"Id of the run."`
+	login  `embed:""`
+	Tenant string `help:"Slug of the brand, for platform admins; otherwise your own."`
+	RunID  string `arg:"" name:"run" help:"Id of the run."`
 }
 
 // Run prints the run as JSON.
@@ -76,8 +78,12 @@ func (c reindexShowCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	path := "/v1/reindex/" + url.PathEscape(c.RunID)
+	if c.Tenant != "" {
+		path += "?tenant=" + url.QueryEscape(c.Tenant)
+	}
 	var run json.RawMessage
-	if err := server.call(ctx, http.MethodGet, "/v1/reindex/"+c.RunID, nil, &run); err != nil {
+	if err := server.call(ctx, http.MethodGet, path, nil, &run); err != nil {
 		return err
 	}
 	encoder := json.NewEncoder(os.Stdout)

@@ -10,7 +10,7 @@
 
 create function private.question_terms(p_tenant_id uuid, p_question text)
 returns table (words integer[], lexemes text[])
-language sql stable
+language sql stable rows 1
 set search_path = ''
 begin atomic
     with languages as (
@@ -69,7 +69,7 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     with settings as (
@@ -86,7 +86,7 @@ begin atomic
         where g.has_words
     ), raw as materialized (
         select d.chunk_id, d.similarity, l.bm25, l.matched, l.total
-        from unnest(p_ids, p_similarities) d (chunk_id, similarity)
+        from (select unnest(p_ids), unnest(p_similarities)) d (chunk_id, similarity)
         left join lexical l on l.chunk_id = d.chunk_id
     ), spread as (
         select avg(r.similarity) as dense_mean, nullif(stddev_pop(r.similarity), 0) as dense_deviation,
@@ -104,21 +104,27 @@ begin atomic
                 coalesce(r.matched / (r.total + 6), 0) + 0.6 * g.dense_weight * (r.similarity - 0.55)
                     >= g.threshold
             else r.similarity >= g.min_similarity end as is_relevant,
-            g.verified_within_days
+            p_now - make_interval(days => g.verified_within_days) as fresh_since
         from raw r, spread s, settings g
         order by score desc, r.chunk_id
     )
-    -- visibility and validity before the limit, on as few rows as it takes
-    select r.chunk_id, c.source_id, s.source_type, s.title, s.url, c.heading_path, c.content,
+    select r.chunk_id, c.source_id, c.source_type, c.title, c.url, c.heading_path, c.content,
         c.language, c.verified_at, c.is_pricing,
-        c.is_pricing and (c.verified_at is null
-            or c.verified_at < p_now - make_interval(days => r.verified_within_days)),
+        c.is_pricing and (c.verified_at is null or c.verified_at < r.fresh_since),
         r.is_relevant, r.similarity, r.score
     from ranked r
-    join app.chunks c on c.tenant_id = p_tenant_id and c.id = r.chunk_id
-    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id
-    where (s.valid_from is null or s.valid_from <= p_now)
-        and (s.valid_to is null or s.valid_to > p_now)
+    cross join lateral (
+        -- visibility and validity come before the limit, and one by one: the limit in here keeps
+        -- the planner from looking up all chunks of the brand in order to sort them afterwards
+        select k.source_id, s.source_type, s.title, s.url, k.heading_path, k.content, k.language,
+            k.verified_at, k.is_pricing
+        from app.chunks k
+        join app.sources s on s.tenant_id = k.tenant_id and s.id = k.source_id
+        where k.tenant_id = p_tenant_id and k.id = r.chunk_id
+            and (s.valid_from is null or s.valid_from <= p_now)
+            and (s.valid_to is null or s.valid_to > p_now)
+        limit 1
+    ) c
     order by r.score desc, r.chunk_id
     limit least(greatest(p_limit, 1), 50);
 end;

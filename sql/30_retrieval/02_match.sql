@@ -25,7 +25,7 @@ grant execute on function private.usable_vector to authenticated, service_role;
 
 create function private.similarities_primary(p_tenant_id uuid, p_embedding extensions.vector)
 returns table (ids uuid[], similarities double precision[])
-language plpgsql stable
+language plpgsql stable rows 1
 set search_path = ''
 as $$
 declare
@@ -48,15 +48,15 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     select r.*
-    from private.similarities_primary(
-            private.required_tenant_id(), private.usable_vector('primary', p_model, p_embedding)) s,
-        private.question_terms(private.tenant_id(), p_question) q,
-        private.rank_chunks(private.tenant_id(), 'primary', s.ids, s.similarities,
-            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    from private.required_tenant_id() t (id)
+    cross join private.similarities_primary(t.id, private.usable_vector('primary', p_model, p_embedding)) s
+    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
+        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_primary is
     'The chunks of the caller''s brand that are closest to a question of the primary index''s model. '
@@ -65,7 +65,7 @@ grant execute on function api.match_chunks_primary to authenticated, service_rol
 
 create function private.similarities_fallback(p_tenant_id uuid, p_embedding extensions.vector)
 returns table (ids uuid[], similarities double precision[])
-language plpgsql stable
+language plpgsql stable rows 1
 set search_path = ''
 as $$
 declare
@@ -88,15 +88,15 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     select r.*
-    from private.similarities_fallback(
-            private.required_tenant_id(), private.usable_vector('fallback', p_model, p_embedding)) s,
-        private.question_terms(private.tenant_id(), p_question) q,
-        private.rank_chunks(private.tenant_id(), 'fallback', s.ids, s.similarities,
-            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    from private.required_tenant_id() t (id)
+    cross join private.similarities_fallback(t.id, private.usable_vector('fallback', p_model, p_embedding)) s
+    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
+        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_fallback is
     'The chunks of the caller''s brand that are closest to a question of the fallback index''s model. '
@@ -105,7 +105,7 @@ grant execute on function api.match_chunks_fallback to authenticated, service_ro
 
 create function private.similarities_local(p_tenant_id uuid, p_embedding extensions.vector)
 returns table (ids uuid[], similarities double precision[])
-language plpgsql stable
+language plpgsql stable rows 1
 set search_path = ''
 as $$
 declare
@@ -128,15 +128,15 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     select r.*
-    from private.similarities_local(
-            private.required_tenant_id(), private.usable_vector('local', p_model, p_embedding)) s,
-        private.question_terms(private.tenant_id(), p_question) q,
-        private.rank_chunks(private.tenant_id(), 'local', s.ids, s.similarities,
-            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    from private.required_tenant_id() t (id)
+    cross join private.similarities_local(t.id, private.usable_vector('local', p_model, p_embedding)) s
+    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
+        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_local is
     'The chunks of the caller''s brand that are closest to a question of the local index''s model. '

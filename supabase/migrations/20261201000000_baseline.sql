@@ -1357,7 +1357,7 @@ grant execute on function api.get_reindex to authenticated, service_role;
 
 create function private.question_terms(p_tenant_id uuid, p_question text)
 returns table (words integer[], lexemes text[])
-language sql stable
+language sql stable rows 1
 set search_path = ''
 begin atomic
     with languages as (
@@ -1416,7 +1416,7 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     with settings as (
@@ -1433,7 +1433,7 @@ begin atomic
         where g.has_words
     ), raw as materialized (
         select d.chunk_id, d.similarity, l.bm25, l.matched, l.total
-        from unnest(p_ids, p_similarities) d (chunk_id, similarity)
+        from (select unnest(p_ids), unnest(p_similarities)) d (chunk_id, similarity)
         left join lexical l on l.chunk_id = d.chunk_id
     ), spread as (
         select avg(r.similarity) as dense_mean, nullif(stddev_pop(r.similarity), 0) as dense_deviation,
@@ -1451,21 +1451,27 @@ begin atomic
                 coalesce(r.matched / (r.total + 6), 0) + 0.6 * g.dense_weight * (r.similarity - 0.55)
                     >= g.threshold
             else r.similarity >= g.min_similarity end as is_relevant,
-            g.verified_within_days
+            p_now - make_interval(days => g.verified_within_days) as fresh_since
         from raw r, spread s, settings g
         order by score desc, r.chunk_id
     )
-    -- visibility and validity before the limit, on as few rows as it takes
-    select r.chunk_id, c.source_id, s.source_type, s.title, s.url, c.heading_path, c.content,
+    select r.chunk_id, c.source_id, c.source_type, c.title, c.url, c.heading_path, c.content,
         c.language, c.verified_at, c.is_pricing,
-        c.is_pricing and (c.verified_at is null
-            or c.verified_at < p_now - make_interval(days => r.verified_within_days)),
+        c.is_pricing and (c.verified_at is null or c.verified_at < r.fresh_since),
         r.is_relevant, r.similarity, r.score
     from ranked r
-    join app.chunks c on c.tenant_id = p_tenant_id and c.id = r.chunk_id
-    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id
-    where (s.valid_from is null or s.valid_from <= p_now)
-        and (s.valid_to is null or s.valid_to > p_now)
+    cross join lateral (
+        -- visibility and validity come before the limit, and one by one: the limit in here keeps
+        -- the planner from looking up all chunks of the brand in order to sort them afterwards
+        select k.source_id, s.source_type, s.title, s.url, k.heading_path, k.content, k.language,
+            k.verified_at, k.is_pricing
+        from app.chunks k
+        join app.sources s on s.tenant_id = k.tenant_id and s.id = k.source_id
+        where k.tenant_id = p_tenant_id and k.id = r.chunk_id
+            and (s.valid_from is null or s.valid_from <= p_now)
+            and (s.valid_to is null or s.valid_to > p_now)
+        limit 1
+    ) c
     order by r.score desc, r.chunk_id
     limit least(greatest(p_limit, 1), 50);
 end;
@@ -1502,7 +1508,7 @@ grant execute on function private.usable_vector to authenticated, service_role;
 
 create function private.similarities_primary(p_tenant_id uuid, p_embedding extensions.vector)
 returns table (ids uuid[], similarities double precision[])
-language plpgsql stable
+language plpgsql stable rows 1
 set search_path = ''
 as $$
 declare
@@ -1525,15 +1531,15 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     select r.*
-    from private.similarities_primary(
-            private.required_tenant_id(), private.usable_vector('primary', p_model, p_embedding)) s,
-        private.question_terms(private.tenant_id(), p_question) q,
-        private.rank_chunks(private.tenant_id(), 'primary', s.ids, s.similarities,
-            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    from private.required_tenant_id() t (id)
+    cross join private.similarities_primary(t.id, private.usable_vector('primary', p_model, p_embedding)) s
+    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
+        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_primary is
     'The chunks of the caller''s brand that are closest to a question of the primary index''s model. '
@@ -1542,7 +1548,7 @@ grant execute on function api.match_chunks_primary to authenticated, service_rol
 
 create function private.similarities_fallback(p_tenant_id uuid, p_embedding extensions.vector)
 returns table (ids uuid[], similarities double precision[])
-language plpgsql stable
+language plpgsql stable rows 1
 set search_path = ''
 as $$
 declare
@@ -1565,15 +1571,15 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     select r.*
-    from private.similarities_fallback(
-            private.required_tenant_id(), private.usable_vector('fallback', p_model, p_embedding)) s,
-        private.question_terms(private.tenant_id(), p_question) q,
-        private.rank_chunks(private.tenant_id(), 'fallback', s.ids, s.similarities,
-            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    from private.required_tenant_id() t (id)
+    cross join private.similarities_fallback(t.id, private.usable_vector('fallback', p_model, p_embedding)) s
+    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
+        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_fallback is
     'The chunks of the caller''s brand that are closest to a question of the fallback index''s model. '
@@ -1582,7 +1588,7 @@ grant execute on function api.match_chunks_fallback to authenticated, service_ro
 
 create function private.similarities_local(p_tenant_id uuid, p_embedding extensions.vector)
 returns table (ids uuid[], similarities double precision[])
-language plpgsql stable
+language plpgsql stable rows 1
 set search_path = ''
 as $$
 declare
@@ -1605,15 +1611,15 @@ returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable
+language sql stable rows 6
 set search_path = ''
 begin atomic
     select r.*
-    from private.similarities_local(
-            private.required_tenant_id(), private.usable_vector('local', p_model, p_embedding)) s,
-        private.question_terms(private.tenant_id(), p_question) q,
-        private.rank_chunks(private.tenant_id(), 'local', s.ids, s.similarities,
-            q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    from private.required_tenant_id() t (id)
+    cross join private.similarities_local(t.id, private.usable_vector('local', p_model, p_embedding)) s
+    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
+        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_local is
     'The chunks of the caller''s brand that are closest to a question of the local index''s model. '

@@ -1,6 +1,7 @@
--- Runs once, before the tests, as the superuser: the people, two brands, and helpers in schema test.
--- alice is a rep and bob the admin of brand one; carol and dave the same of brand two; eve belongs to
--- no brand; pat is an admin of the platform; a visitor has not signed in; the service is the operator.
+-- Runs once, before the tests, as the superuser: people, two brands, and helpers in schema test.
+-- alice is a rep and bob the admin of brand one; carol and dave the same of brand two; eve belongs
+-- to no brand; pat is an admin of the platform; a visitor has not signed in; the service is the
+-- operator.
 
 create schema test;
 grant usage on schema test to public;
@@ -31,7 +32,7 @@ insert into app.members (tenant_id, user_id, role) values
     (test.id('two'), test.id('dave'), 'admin');
 insert into app.platform_admins (user_id) values (test.id('pat'));
 
--- Acting: the same three settings that the functions make for each transaction ---------------------
+-- Acting: the same three settings that the functions make for each transaction --------------------
 
 create function test.claims_of(p_name text) returns jsonb
 language sql immutable
@@ -62,7 +63,8 @@ create function test.act_with_claim(p_name text, p_tenant_id text) returns void
 language sql
 begin atomic
     select test.become('authenticated',
-        jsonb_set(test.claims_of(p_name), '{app_metadata,tenant_id}', to_jsonb(p_tenant_id))::text, '');
+        jsonb_set(test.claims_of(p_name), '{app_metadata,tenant_id}', to_jsonb(p_tenant_id))::text,
+        '');
 end;
 
 create function test.outcome(p_sql text) returns text
@@ -87,14 +89,16 @@ create function test.at_cosine(p_cosine float8, p_dimensions integer default 384
 returns extensions.vector
 language sql immutable
 -- whose cosine to test.at_cosine(1) is p_cosine
-return (array[p_cosine, sqrt(1 - p_cosine * p_cosine)] || array_fill(0::float8, array[p_dimensions - 2]))
-    ::extensions.vector;
+return (
+    array[p_cosine, sqrt(1 - p_cosine * p_cosine)] || array_fill(0::float8, array[p_dimensions - 2])
+)::extensions.vector;
 
 create function test.random_vector(p_seed text, p_dimensions integer default 384)
 returns extensions.vector
 language sql immutable
 begin atomic
-    select array_agg(hashtext(p_seed || '/' || i)::float8 / 2147483648 order by i)::extensions.vector
+    select array_agg(hashtext(concat(p_seed, '/', i))::float8 / 2147483648 order by i)
+        ::extensions.vector
     from generate_series(1, p_dimensions) i;
 end;
 
@@ -111,7 +115,8 @@ begin atomic
     insert into app.sources (tenant_id, id, source_type, source_key, title, language, visibility,
         verified_at, chunk_ids)
     select test.id(p_brand), test.id(p_brand || '/' || p_key), p_type, p_key, p_key, p_language,
-        p_visibility, p_verified_at, array_agg(test.id(concat_ws('/', p_brand, p_key, c.place)) order by c.place)
+        p_visibility, p_verified_at,
+        array_agg(test.id(concat_ws('/', p_brand, p_key, c.place)) order by c.place)
     from generate_series(0, cardinality(p_contents) - 1) c (place);
     insert into app.chunks (tenant_id, id, source_id, content, language, occurrence, verified_at)
     select test.id(p_brand), test.id(concat_ws('/', p_brand, p_key, c.place - 1)),
@@ -119,14 +124,17 @@ begin atomic
         row_number() over (partition by c.content order by c.place) - 1, p_verified_at
     from unnest(p_contents) with ordinality c (content, place);
     insert into app.chunk_embeddings_local (tenant_id, chunk_id, embedding)
-    select test.id(p_brand), test.id(concat_ws('/', p_brand, p_key, c.place - 1)), test.at_cosine(c.cosine)
+    select test.id(p_brand), test.id(concat_ws('/', p_brand, p_key, c.place - 1)),
+        test.at_cosine(c.cosine)
     from unnest(p_cosines) with ordinality c (cosine, place);
 end;
 
 create function test.hashes(p_headings text[], p_contents text[]) returns bytea[]
 language sql immutable
 begin atomic
-    select coalesce(array_agg(sha256(convert_to(c.heading || e'\n' || c.content, 'UTF8')) order by c.place), '{}')
+    select coalesce(
+        array_agg(sha256(convert_to(concat(c.heading, e'\n', c.content), 'UTF8')) order by c.place),
+        '{}')
     from unnest(p_headings, p_contents) with ordinality c (heading, content, place);
 end;
 
@@ -135,8 +143,8 @@ language sql
 as $$ select r.run_id from api.start_reindex(p_is_complete) r $$;
 
 create function test.reindex(
-    p_run_id uuid, p_key text, p_contents text[], p_source jsonb default '{}', p_headings text[] default null,
-    p_type text default 'faq')
+    p_run_id uuid, p_key text, p_contents text[], p_source jsonb default '{}',
+    p_headings text[] default null, p_type text default 'faq')
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language plpgsql
 as $$
@@ -146,11 +154,27 @@ declare
     v_new integer[];
 begin
     -- as the functions do it: plan, then send the text of what is new
-    select p.new_places into v_new from api.plan_reindex(p_type, p_key, v_hashes, v_headings, '{}') p;
+    select p.new_places into v_new
+    from api.plan_reindex(p_type, p_key, v_hashes, v_headings, '{}') p;
     return query select * from api.apply_reindex(p_run_id, p_type, p_key,
         jsonb_build_object('title', p_key, 'language', 'en', 'visibility', 'tenant') || p_source,
         v_hashes, v_headings, array(
             select case when place - 1 = any (v_new) then content end
             from unnest(p_contents) with ordinality c (content, place) order by place));
+end
+$$;
+
+-- The server -------------------------------------------------------------------------------------
+
+do $$
+begin
+    -- where there is plpgsql_check, as in the CI of Postgres 17, it has to be loaded before plpgsql is
+    if exists (select from pg_available_extensions where name = 'plpgsql_check') then
+        create extension plpgsql_check with schema extensions;
+        create function test.load_plpgsql_check() returns void
+        language sql as 'load ''plpgsql_check''';
+    else
+        create function test.load_plpgsql_check() returns void language sql as 'select';
+    end if;
 end
 $$;

@@ -79,7 +79,7 @@ type SourceView struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// NewReindex serves POST /v1/reindex and GET /v1/reindex/{run}.
+// NewReindex serves POST /v1/reindex and GET /v1/reindex/{run}, the latter with ?tenant= for platform admins.
 func NewReindex(o Options, v Verifier, x Reindexer) http.Handler {
 	return mount(o, map[string]Handler{
 		"POST /v1/reindex":      Authenticate(v, reindex(x)),
@@ -124,11 +124,16 @@ func isName(s string) bool {
 	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
+// showRun takes the brand that a platform admin acts for from the query; the database checks it.
 func showRun(x Reindexer) Authed {
 	return func(w http.ResponseWriter, r *http.Request, p identity.Principal) error {
 		id, ok := parseUUID(r.PathValue("run"))
 		if !ok {
 			return problem.New(problem.NotFound, nil)
+		}
+		p.Tenant = r.URL.Query().Get("tenant")
+		if p.Tenant != "" && !isName(p.Tenant) {
+			return badRequest("The parameter tenant is not a name.")
 		}
 		run, err := x.Run(r.Context(), p, id)
 		if err != nil {

@@ -15,7 +15,8 @@ select is(
     'the plain operator is not found with an empty search_path');
 select test.act_as('alice');
 select is(
-    pg_temp.with_empty_path($$ select '[1,2]'::extensions.vector operator(extensions.<=>) '[2,1]' $$), '1',
+    pg_temp.with_empty_path(
+        $$ select '[1,2]'::extensions.vector operator(extensions.<=>) '[2,1]' $$), '1',
     'the qualified one is, and a member may use it although new functions are closed by default');
 select test.act_as('superuser');
 
@@ -33,13 +34,15 @@ begin
 end
 $$;
 select is(pg_temp.as_login('set role authenticated'), '0', 'the login may become authenticated');
-select is(pg_temp.as_login('set role service_role'), '42501', 'the login may not become the service');
+select is(
+    pg_temp.as_login('set role service_role'), '42501', 'the login may not become the service');
 select is(pg_temp.as_login('set role postgres'), '42501', 'nor the owner of the tables');
 select is(
     pg_temp.as_login('select from app.tenants') || pg_temp.as_login('select api.check_login()'),
     '4250142501', 'before it becomes somebody it reads and calls nothing');
 select is(
-    (select array[is_unsafe::text, login] from api.check_login()), array['true', session_user::text],
+    (select array[is_unsafe::text, login] from api.check_login()),
+    array['true', session_user::text],
     'check_login tells a login that row-level security does not hold');
 
 select * from finish();

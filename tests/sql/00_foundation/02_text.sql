@@ -2,14 +2,14 @@
 begin;
 select plan(45);
 
--- The hash: O29 O30 O31. Go reads the same lines (functions/internal/corpus/hash_test.go) -----------
+-- The hash: O29 O30 O31. Go reads the same lines (functions/internal/corpus/hash_test.go) ---------
 
 select cmp_ok((select count(*) from test.hashes), '>=', 20::bigint, 'the golden digests are there');
 select is_empty(
     $$ select line from test.hashes
     where encode(private.chunk_hash(line ->> 'heading_path', line ->> 'content'), 'hex')
         <> line ->> 'sha256' $$,
-    'Postgres makes the digest of every golden text'); -- O31: \ ' " tab emoji and separators among them
+    'Postgres makes the digest of every golden text'); -- O31: \ ' " tab, emoji, separators
 select throws_ok(
     $$ select 'Ruta C:\temp\precios'::bytea $$, '22P02', null,
     'the cast that people use instead fails on a backslash'); -- O31
@@ -20,7 +20,8 @@ select isnt(
     private.chunk_hash('', 'caf' || u&'e\0301'), private.chunk_hash('', 'caf' || u&'\00E9'),
     'two spellings differ until somebody normalises'); -- O30
 select is(
-    private.chunk_hash('', normalize('caf' || u&'e\0301', nfc)), private.chunk_hash('', 'caf' || u&'\00E9'),
+    private.chunk_hash('', normalize('caf' || u&'e\0301', nfc)),
+    private.chunk_hash('', 'caf' || u&'\00E9'),
     'and are one after NFC'); -- O30
 select is(
     private.chunk_hash('a', 'b'), sha256('a' || e'\n'::bytea || 'b'),
@@ -65,9 +66,12 @@ from (values
 -- Which stemmer -----------------------------------------------------------------------------------
 
 select is(private.text_search_config('de'), 'pg_catalog.german'::regconfig, 'German has a stemmer');
-select is(private.text_search_config('es'), 'pg_catalog.spanish'::regconfig, 'Spanish has a stemmer');
+select is(
+    private.text_search_config('es'), 'pg_catalog.spanish'::regconfig, 'Spanish has a stemmer');
 select is(private.text_search_config('zh'), 'pg_catalog.simple'::regconfig, 'Chinese has none');
-select is(private.text_search_config('xx'), 'pg_catalog.simple'::regconfig, 'nor has an unknown language');
+select is(
+    private.text_search_config('xx'), 'pg_catalog.simple'::regconfig,
+    'nor has an unknown language');
 select is_empty(
     $$ select c from unnest('{da,de,en,es,fi,fr,it,nl,no,pt,ru,sv}'::text[]) c
     where private.text_search_config(c) = 'pg_catalog.simple'::regconfig $$,
@@ -89,7 +93,7 @@ select set_eq(
     $$ values ('router'), ('ルー'), ('ータ'), ('ター'), ('라우'), ('우터'), ('価格') $$,
     'Japanese and Korean too, beside words in letters');
 select is_empty(
-    $$ select * from private.terms('', 'en') union all select * from private.terms(' ?! & | :* ', 'en') $$,
+    $$ select t.* from unnest('{""," ?! & | :* "}'::text[]) q, private.terms(q, 'en') t $$,
     'no words, no terms; the syntax of tsquery is no syntax here');
 
 select * from finish();

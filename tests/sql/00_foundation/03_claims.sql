@@ -6,7 +6,9 @@ select is(private.claims(), '{}', 'a connection that never heard of claims has n
 select is(private.user_id(), null, 'and no user');
 select test.become('authenticated', '', '');
 select test.become('none', '', '');
-select is(private.claims(), '{}', 'a setting of an earlier transaction reads as an empty text: no claims');
+select is(
+    private.claims(), '{}',
+    'a setting of an earlier transaction reads as an empty text: no claims');
 select is(private.user_id(), null, 'and no user');
 select is(private.tenant_id(), null, 'and no brand');
 
@@ -32,12 +34,14 @@ select is_empty('select slug from app.tenants', 'a claim with SQL in it names no
 select is(current_user::text, 'authenticated', 'and resets no role');
 select test.act_as('alice', 'one''; reset role; --');
 select throws_ok(
-    'select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'nor does a named brand with SQL in it');
+    'select api.begin_turn(''?'')', 'PT403', 'not_a_member',
+    'nor does a named brand with SQL in it');
 
 -- the role that is set decides, not the one that is claimed
 select test.become('authenticated', '{"role":"service_role"}', 'one');
 select throws_ok(
-    'select api.list_tenants()', 'PT403', 'not_an_admin', 'to claim to be the service is not enough');
+    'select api.list_tenants()', 'PT403', 'not_an_admin',
+    'to claim to be the service is not enough');
 select test.act_as('service', 'one');
 select lives_ok('select api.list_tenants()', 'to be it is');
 

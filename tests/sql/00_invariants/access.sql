@@ -1,4 +1,4 @@
--- Everybody tries everything on every table: select, insert, update and delete of rows of brand one.
+-- Everybody tries everything on every table: select, insert, update, delete of rows of brand one.
 -- A new table fails here until somebody has written down who may do what with it.
 begin;
 select plan(3);
@@ -9,7 +9,8 @@ insert into app.chunk_embeddings_primary
 select tenant_id, id, test.at_cosine(1, 768) from app.chunks;
 insert into app.chunk_embeddings_fallback
 select tenant_id, id, test.at_cosine(1, 768) from app.chunks;
-insert into app.reindex_runs (tenant_id, id, is_complete) values (test.id('one'), test.id('run'), false);
+insert into app.reindex_runs (tenant_id, id, is_complete)
+values (test.id('one'), test.id('run'), false);
 insert into app.reindex_run_sources (tenant_id, run_id, source_key, status)
 values (test.id('one'), test.id('run'), 'open', 'ready');
 insert into app.turns (tenant_id, id, conversation_id, user_id, status, question)
@@ -24,13 +25,15 @@ insert into private.model_days (model, day) select name, current_date from app.m
 create temporary table targets as
 select c.oid, c.oid::regclass::text collate "default" as name,
     case when c.oid = 'app.tenants'::regclass then format('where id = %L', test.id('one'))
-        when exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')
+        when exists (select from pg_attribute a
+            where a.attrelid = c.oid and a.attname = 'tenant_id')
         then format('where tenant_id = %L', test.id('one')) else '' end as rows_of_one
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname in ('app', 'private') and c.relkind in ('r', 'p', 'v');
 grant select on targets to public;
 select is_empty(
-    $$ select name from targets where test.outcome(format('select from %s %s', name, rows_of_one)) = '0' $$,
+    $$ select name from targets
+    where test.outcome(format('select from %s %s', name, rows_of_one)) = '0' $$,
     'there is something to steal in every table');
 
 create function pg_temp.try(p_sql text) returns text
@@ -49,7 +52,8 @@ begin
     perform test.act_as(p_who, p_tenant);
     return query
     select t.name, pg_temp.try(format('select from %s %s', t.name, t.rows_of_one))
-        || pg_temp.try(format(case when t.rows_of_one ~ 'tenant_id' then 'insert into %s (tenant_id) values (%L)'
+        || pg_temp.try(format(case when t.rows_of_one ~ 'tenant_id'
+            then 'insert into %s (tenant_id) values (%L)'
             else 'insert into %s default values' end, t.name, test.id('one')))
         || pg_temp.try(format('update %1$s set %3$I = %3$I %2$s', t.name, t.rows_of_one, coalesce(
             (select min(a.attname) from pg_attribute a where a.attrelid = t.oid and a.attnum > 0
@@ -60,13 +64,15 @@ begin
 end
 $$;
 
-create function pg_temp.grid() returns table (name text, strangers text, reps text, admins text, service text)
+create function pg_temp.grid()
+returns table (name text, strangers text, reps text, admins text, service text)
 language plpgsql
 as $$
 begin
     return query
     select v.name,
-        concat_ws(' ', v.cells, e.cells, p.cells, c.cells, d.cells), a.cells, concat_ws(' ', b.cells, q.cells), s.cells
+        concat_ws(' ', v.cells, e.cells, p.cells, c.cells, d.cells), a.cells,
+        concat_ws(' ', b.cells, q.cells), s.cells
     from pg_temp.try_all('visitor') v
     join pg_temp.try_all('eve') e using (name)
     join pg_temp.try_all('pat') p using (name)
@@ -83,8 +89,8 @@ create temporary table grid as select * from pg_temp.grid();
 
 select set_eq(
     $$ select name, strangers, reps, admins, service from grid where name not like 'private.%' $$,
-    -- a cell: select insert update delete
-    -- of visitor, eve, pat, carol and dave | alice | bob, and pat acting for brand one | the service
+    -- a cell: select insert update delete, of
+    -- visitor, eve, pat, carol and dave | alice | bob, and pat acting for brand one | the service
     $$ values
         ('app.chunk_embeddings_fallback',  '---- 0--- 0--- 0--- 0---', 'n---', 'n>-- n>--', 'n>--'),
         ('app.chunk_embeddings_local',     '---- 0--- 0--- 0--- 0---', 'n---', 'n>-- n>--', 'n>--'),
@@ -102,7 +108,8 @@ select set_eq(
         ('app.tenant_limits',              '---- 0--- 0--- 0--- 0---', 'n---', 'n--- n---', 'n---'),
         ('app.tenants',                    '---- 0--- 0--- 0--- 0---', 'n---', 'n--- n---', 'n---'),
         ('app.turn_sources',               '---- 0--- 0--- 0--- 0---', 'n---', 'n--- n---', 'n---'),
-        ('app.turns',                      '---- 0--- 0--- 0--- 0---', 'n---', 'n--- n---', 'n---') $$,
+        ('app.turns',                      '---- 0--- 0--- 0--- 0---', 'n---', 'n--- n---',
+        'n---') $$,
     'each may do exactly this');
 select is_empty(
     $$ select name, g.* from grid g where name like 'private.%'

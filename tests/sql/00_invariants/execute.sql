@@ -54,7 +54,8 @@ select is_empty(
     $$ select p.oid::regprocedure, r.name
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
         unnest('{anon,porchlight_runtime,authenticator}'::text[]) r (name)
-    where n.nspname in ('api', 'app', 'private') and has_function_privilege(r.name, p.oid, 'execute') $$,
+    where n.nspname in ('api', 'app', 'private') and has_function_privilege(r.name, p.oid,
+    'execute') $$,
     'a visitor and the login roles themselves may execute nothing');
 select is_empty(
     $$ select g.routine_name from information_schema.routine_privileges g

@@ -7,7 +7,8 @@ select (n.nspname || '.' || c.relname) collate "default" as name, c.relkind,
     case a.grantee when 0 then 'public' else a.grantee::regrole::text end as who, a.privilege_type
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace,
-    aclexplode(coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner))) a
+    aclexplode(coalesce(c.relacl,
+    acldefault(case c.relkind when 'S' then 's'::"char" else 'r' end, c.relowner))) a
 where n.nspname in ('api', 'app', 'private') and a.grantee <> c.relowner;
 
 select set_eq(
@@ -22,8 +23,9 @@ select set_eq(
     $$ select distinct who from grants $$, $$ values ('authenticated'), ('service_role') $$,
     'only these roles hold anything: a visitor and PUBLIC hold nothing');
 select set_eq(
-    $$ select distinct privilege_type from grants $$, $$ values ('SELECT'), ('INSERT'), ('DELETE') $$,
-    'no TRUNCATE, REFERENCES or TRIGGER (TRUNCATE ignores row-level security), no UPDATE of whole rows');
+    $$ select distinct privilege_type from grants $$,
+    $$ values ('SELECT'), ('INSERT'), ('DELETE') $$,
+    'no TRUNCATE (it ignores row-level security), REFERENCES or TRIGGER, no UPDATE of whole rows');
 select is_empty(
     $$ select name from grants where name like 'private.%' or relkind = 'S' $$,
     'nothing in private and no sequence is granted');
@@ -55,7 +57,8 @@ select set_eq(
     $$ values
         ('app.sources', 'language metadata source_key source_type tenant_id title url valid_from '
             'valid_to verified_at visibility'),
-        ('app.chunks', 'content heading_path id language occurrence source_id tenant_id verified_at'),
+        ('app.chunks',
+            'content heading_path id language occurrence source_id tenant_id verified_at'),
         ('app.reindex_runs', 'is_complete requested_by tenant_id') $$,
     'these columns may be given for a new row: never a generation, a hash or a time of writing');
 select is_empty(
@@ -69,7 +72,8 @@ select is_empty(
 -- What comes next ---------------------------------------------------------------------------------
 
 select is_empty(
-    $$ select d.defaclrole::regrole, g.grantee, d.defaclobjtype from pg_default_acl d, aclexplode(d.defaclacl) g
+    $$ select d.defaclrole::regrole, g.grantee, d.defaclobjtype
+    from pg_default_acl d, aclexplode(d.defaclacl) g
     where d.defaclrole = 'postgres'::regrole
         and (d.defaclnamespace = 0 or d.defaclnamespace in (select n.oid from pg_namespace n
             where n.nspname in ('api', 'app', 'private')))
@@ -90,12 +94,14 @@ select is(
 
 -- I7 of the invariants: the login of the functions
 select results_eq(
-    $$ select r.rolsuper, r.rolbypassrls, r.rolcreaterole, r.rolcreatedb, r.rolinherit, r.rolcanlogin,
+    $$ select r.rolsuper, r.rolbypassrls, r.rolcreaterole, r.rolcreatedb, r.rolinherit,
+        r.rolcanlogin,
         exists (select from pg_class c where c.relowner = r.oid),
-        array(select m.roleid::regrole::text from pg_auth_members m where m.member = r.oid order by 1)
+        array(select m.roleid::regrole::text from pg_auth_members m
+            where m.member = r.oid order by 1)
     from pg_roles r where r.rolname = 'porchlight_runtime' $$,
     $$ values (false, false, false, false, false, true, false, '{anon,authenticated}'::text[]) $$,
-    'the login of the functions owns and inherits nothing, and may become anon or authenticated only');
+    'the login of the functions owns and inherits nothing, and becomes anon or authenticated only');
 
 select * from finish();
 rollback;

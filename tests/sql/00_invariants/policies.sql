@@ -21,11 +21,13 @@ select is_empty(
     'a policy speaks for one command, and permits');
 select is_empty(
     $$ select policyname from policies
-    where policyname !~ ('^' || split_part(table_name, '.', 2) || '_' || lower(cmd) || '_[a-z_]+$') $$,
+    where policyname !~ ('^' || split_part(table_name, '.',
+    2) || '_' || lower(cmd) || '_[a-z_]+$') $$,
     'a policy is named table_command_who');
 select is_empty(
     $$ select policyname from policies
-    where predicate !~ 'private\.(tenant_id|user_id)\(\)' or predicate ~* 'user_metadata|raw_user' $$,
+    where predicate !~ 'private\.(tenant_id|user_id)\(\)'
+        or predicate ~* 'user_metadata|raw_user' $$,
     'a policy asks for the brand or the user, never for metadata that users write themselves');
 -- a bare call runs once a row; inside (select …) once a statement
 select is_empty(

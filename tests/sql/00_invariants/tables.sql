@@ -1,11 +1,13 @@
--- What every table must be, read from the catalogue, so that a new table is covered on its first day.
+-- What every table must be, read from the catalogue: a new table is covered on its first day.
 begin;
 select plan(16);
 
 create temporary view tables as
-select c.oid, (n.nspname || '.' || c.relname) collate "default" as name, c.relrowsecurity, c.relforcerowsecurity,
+select c.oid, (n.nspname || '.' || c.relname) collate "default" as name, c.relrowsecurity,
+    c.relforcerowsecurity,
     exists (select from pg_attribute a
-        where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as is_tenant_table
+        where a.attrelid = c.oid and a.attname = 'tenant_id'
+            and not a.attisdropped) as is_tenant_table
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname in ('app', 'private') and c.relkind in ('r', 'p');
 
@@ -20,7 +22,8 @@ select is_empty(
 select is_empty(
     $$ select c.oid::regclass from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('api', 'app', 'private') and (c.relkind = 'm'
-        or c.relkind = 'v' and not coalesce(c.reloptions, '{}') && '{security_invoker=true,security_invoker=on}') $$,
+        or c.relkind = 'v' and not coalesce(c.reloptions,
+        '{}') && '{security_invoker=true,security_invoker=on}') $$,
     'a view runs as its caller, and there is no materialized one');
 select is_empty(
     $$ select c.oid::regclass from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -50,7 +53,7 @@ select is_empty(
     where i.indisunique and not exists (
         select from pg_attribute a
         where a.attrelid = i.indrelid and a.attnum = any (i.indkey) and a.attname = 'tenant_id') $$,
-    'a unique index of a tenant table carries tenant_id, so it tells nobody what another brand has');
+    'a unique index of a tenant table carries tenant_id: it tells nobody what another brand has');
 -- the exceptions to "every row belongs to a brand"; each is a registry or a counter
 select set_eq(
     'select name from tables where not is_tenant_table',
@@ -93,7 +96,8 @@ select is_empty(
     $$ select a.attrelid::regclass from pg_attribute a join tables t on t.oid = a.attrelid
     where a.atttypid = 'extensions.vector'::regtype and (a.attstorage <> 'p' or not a.attnotnull
         or not exists (select from pg_constraint k
-            where k.conrelid = a.attrelid and pg_get_constraintdef(k.oid) ~ 'vector_norm\(.*> ')) $$,
+            where k.conrelid = a.attrelid
+                and pg_get_constraintdef(k.oid) ~ 'vector_norm\(.*> ')) $$,
     'a vector is stored in line, never NULL and never without a direction');
 
 -- Words -------------------------------------------------------------------------------------------
@@ -113,13 +117,15 @@ select is_empty(
         where not g.tgisinternal and obj_description(g.oid, 'pg_trigger') is null $$,
     'every schema, table, function and trigger says what it is');
 select is_empty(
-    $$ select a.attrelid::regclass, a.attname from pg_attribute a join tables t on t.oid = a.attrelid
+    $$ select a.attrelid::regclass, a.attname from pg_attribute a
+    join tables t on t.oid = a.attrelid
     where a.attnum > 0 and not a.attisdropped
         and (a.attname ~ '_at$') <> (a.atttypid = 'timestamptz'::regtype)
         and a.attname not in ('valid_from', 'valid_to', 'closed_until', 'minute') $$,
     'a point in time is a timestamptz named …_at');
 select is_empty(
-    $$ select a.attrelid::regclass, a.attname from pg_attribute a join tables t on t.oid = a.attrelid
+    $$ select a.attrelid::regclass, a.attname from pg_attribute a
+    join tables t on t.oid = a.attrelid
     where a.attnum > 0 and not a.attisdropped
         and (a.attname ~ '^is_') <> (a.atttypid = 'boolean'::regtype) $$,
     'a boolean is named is_…');

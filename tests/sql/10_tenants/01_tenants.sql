@@ -3,17 +3,21 @@ begin;
 select plan(22);
 
 select is(
-    test.outcome(format('insert into app.tenants (slug, name) values (%L, %L)', t.slug, 'A brand')), t.outcome,
-    'slug ' || coalesce(quote_literal(translate(left(t.slug, 20), chr(10), '|')), 'NULL') || case when t.outcome = '1' then ' is fine' else ' is refused' end)
+    test.outcome(format('insert into app.tenants (slug, name) values (%L, %L)', t.slug, 'A brand')),
+    t.outcome,
+    concat('slug ', translate(left(t.slug, 20), chr(10), '|'),
+        case when t.outcome = '1' then ' is fine' else ' is refused' end))
 from (values
     ('lumen-energy', '1'), ('a1', '1'), ('one', '23505'), ('a', '23514'), ('', '23514'),
-    ('Lumen', '23514'), ('lumen.', '23514'), ('lumen-', '23514'), ('-lumen', '23514'), ('lu--men', '23514'),
-    ('../x', '23514'), (u&'lum\0435n', '23514'), ('lumen' || chr(10), '23514'), ('💡', '23514'),
+    ('Lumen', '23514'), ('lumen.', '23514'), ('lumen-', '23514'), ('-lumen', '23514'),
+    ('lu--men', '23514'), ('../x', '23514'), (u&'lum\0435n', '23514'),
+    ('lumen' || chr(10), '23514'), ('💡', '23514'),
     (repeat('a', 300), '23514'), (null, '23502')
 ) t (slug, outcome);
 
 select is(
-    test.outcome($$ update app.tenants set time_zone = 'Mars/Olympus' where slug = 'one' $$), '22023',
+    test.outcome($$ update app.tenants set time_zone = 'Mars/Olympus' where slug = 'one' $$),
+    '22023',
     'a time zone has to exist');
 select is(
     test.outcome($$ update app.tenants set status = 'gone' where slug = 'one' $$), '23514',
@@ -22,7 +26,8 @@ select is(
     test.outcome($$ update app.tenant_limits set turns_per_day = 0 $$), '23514',
     'a cap of nothing is a mistake');
 select is(
-    test.outcome($$ update app.members set role = 'owner' $$), '23514', 'a member is a rep or an admin');
+    test.outcome($$ update app.members set role = 'owner' $$), '23514',
+    'a member is a rep or an admin');
 
 -- what hangs on a brand or a person goes with it
 select test.add_source('one', 'faq', '{lantern}', '{1}');

@@ -19,12 +19,14 @@ select test.act_with_claim('alice', repeat('-', 36));
 select is(pg_temp.brand(), 'none', 'what only looks like an id is no brand, and no error');
 select test.act_with_claim('alice', test.id('nowhere')::text);
 select throws_ok(
-    'select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'a brand that is not there looks the same');
+    'select api.begin_turn(''?'')', 'PT403', 'not_a_member',
+    'a brand that is not there looks the same');
 select test.act_as('eve');
 select is(pg_temp.brand(), 'none', 'who belongs to no brand acts for none');
 select throws_ok('select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'and is told the same');
 select test.act_as('visitor');
-select throws_ok('select api.begin_turn(''?'')', '42501', null, 'a visitor does not get to the door');
+select throws_ok(
+    'select api.begin_turn(''?'')', '42501', null, 'a visitor does not get to the door');
 
 -- naming a brand
 select test.act_as('alice', 'one');
@@ -57,7 +59,8 @@ select test.act_as('bob');
 select lives_ok('select api.stale_chunks()', 'an admin is');
 select test.act_as('bob', 'two');
 select throws_ok(
-    'select api.stale_chunks()', 'PT403', 'not_a_member', 'the admin of one brand is nobody in the other');
+    'select api.stale_chunks()', 'PT403', 'not_a_member',
+    'the admin of one brand is nobody in the other');
 
 -- what the token says is old news
 select test.act_as('superuser');
@@ -68,7 +71,8 @@ select throws_ok(
     'select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'a removed member is out at once');
 select test.act_as('bob');
 select throws_ok(
-    'select api.stale_chunks()', 'PT403', 'not_an_admin', 'an admin who became a rep is one at once');
+    'select api.stale_chunks()', 'PT403', 'not_an_admin',
+    'an admin who became a rep is one at once');
 
 -- suspension
 select test.act_as('superuser');
@@ -85,7 +89,8 @@ select throws_ok(
     'select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'whatever is claimed');
 select test.act_as('pat', 'two');
 select throws_ok(
-    'select api.begin_turn(''?'')', 'PT403', 'not_a_member', 'nor does a platform admin act for it');
+    'select api.begin_turn(''?'')', 'PT403', 'not_a_member',
+    'nor does a platform admin act for it');
 
 select * from finish();
 rollback;

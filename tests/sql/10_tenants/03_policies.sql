@@ -27,7 +27,8 @@ select results_eq('select slug from app.tenants', array['one'], 'a member sees t
 select set_eq(
     'select fallback from app.personas', array['one: I do not know.', 'uno: no lo sé.'],
     'and how it speaks');
-select results_eq('select tenant_id from app.tenant_limits', array[test.id('one')], 'and what it may spend');
+select results_eq(
+    'select tenant_id from app.tenant_limits', array[test.id('one')], 'and what it may spend');
 select is_empty('select user_id from app.platform_admins', 'but not who runs the platform');
 select throws_ok('select created_at from app.members', '42501', null, 'nor since when');
 select test.act_as('pat');
@@ -37,9 +38,12 @@ select results_eq(
 
 -- somebody in two brands sees the one that the token names
 select test.act_as('superuser');
-insert into app.members (tenant_id, user_id, role) values (test.id('two'), test.id('alice'), 'admin');
+insert into app.members (tenant_id, user_id, role)
+values (test.id('two'), test.id('alice'), 'admin');
 select test.act_as('alice');
-select results_eq('select slug from app.tenants', array['one'], 'somebody in two brands acts for the claimed one');
+select results_eq(
+    'select slug from app.tenants', array['one'],
+    'somebody in two brands acts for the claimed one');
 select results_eq(
     'select user_id from app.members', array[test.id('alice')], 'with the role that is held there');
 select test.act_with_claim('alice', test.id('two')::text);
@@ -48,7 +52,8 @@ select set_eq(
     'select user_id from app.members', array[test.id('alice'), test.id('carol'), test.id('dave')],
     'with the role that is held there');
 select test.act_as('alice', 'two');
-select results_eq('select slug from app.tenants', array['two'], 'a member of two brands may name one');
+select results_eq(
+    'select slug from app.tenants', array['two'], 'a member of two brands may name one');
 
 select * from finish();
 rollback;

@@ -9,7 +9,8 @@ return jsonb_build_object('slug', 'lumen-energy', 'name', 'Lumen', 'language', '
         'en', jsonb_build_object('persona', 'warm', 'fallback', 'Sorry.'),
         'de', jsonb_build_object('persona', 'herzlich', 'fallback', 'Leider nein.')),
     'limits', jsonb_build_object('turns_per_day', 40)) || p_changes;
-create function pg_temp.registered() returns table (name text, zone text, personas text, per_day integer,
+create function pg_temp.registered() returns table (name text, zone text, personas text,
+    per_day integer,
     per_minute integer, days integer, characters integer)
 language sql
 begin atomic
@@ -22,13 +23,15 @@ end;
 
 -- by whom
 select test.act_as('alice');
-select throws_ok('select api.register_tenant(pg_temp.brand())', 'PT403', 'not_an_admin', 'not by a rep');
+select throws_ok(
+    'select api.register_tenant(pg_temp.brand())', 'PT403', 'not_an_admin', 'not by a rep');
 select test.act_as('bob');
 select throws_ok(
     'select api.register_tenant(pg_temp.brand(''{"slug":"one"}''))', 'PT403', 'not_an_admin',
     'not by the admin of a brand, not even the own one');
 select test.act_as('eve');
-select throws_ok('select api.register_tenant(pg_temp.brand())', 'PT403', 'not_an_admin', 'not by a stranger');
+select throws_ok(
+    'select api.register_tenant(pg_temp.brand())', 'PT403', 'not_an_admin', 'not by a stranger');
 select test.act_as('visitor');
 select throws_ok('select api.register_tenant(pg_temp.brand())', '42501', null, 'not by a visitor');
 select test.act_as('pat');
@@ -44,7 +47,8 @@ select results_eq(
     $$ values ('Lumen', 'Europe/Berlin', 'de:Leider nein. en:Sorry.', 40, 10, 90, 2000) $$,
     'registering twice is registering once; what is not said has its default');
 select api.register_tenant(pg_temp.brand(
-    '{"name":"Lumen Energy","limits":{"turns_per_minute":3},"personas":{"en":{"persona":"calm","fallback":"No."}}}'));
+    '{"name":"Lumen Energy","limits":{"turns_per_minute":3},
+        "personas":{"en":{"persona":"calm","fallback":"No."}}}'));
 select results_eq(
     'select * from pg_temp.registered()',
     $$ values ('Lumen Energy', 'Europe/Berlin', 'de:Leider nein. en:No.', 500, 3, 90, 2000) $$,
@@ -65,7 +69,8 @@ select is(
 -- members
 select test.act_as('alice');
 select throws_ok(
-    $$ select api.add_member('eve@people.example', 'rep') $$, 'PT403', 'not_an_admin', 'a rep adds nobody');
+    $$ select api.add_member('eve@people.example', 'rep') $$, 'PT403', 'not_an_admin',
+    'a rep adds nobody');
 select throws_ok(
     $$ select api.add_member('alice@people.example', 'admin') $$, 'PT403', 'not_an_admin',
     'and does not become an admin');
@@ -79,7 +84,8 @@ select throws_ok(
     'an admin adds nobody to another brand');
 select test.act_as('bob');
 select is(
-    api.add_member('EVE@people.example', 'rep'), test.id('eve'), 'an admin adds a person, however it is spelled');
+    api.add_member('EVE@people.example', 'rep'), test.id('eve'),
+    'an admin adds a person, however it is spelled');
 select test.act_with_claim('eve', test.id('one')::text);
 select results_eq('select slug from app.tenants', array['one'], 'who is in at once');
 select test.act_as('bob');
@@ -88,12 +94,16 @@ select results_eq(
     $$ select role from app.members where user_id = test.id('eve') $$, array['admin'],
     'adding again changes the role');
 select throws_ok(
-    $$ select api.add_member('eve@people.example', 'owner') $$, '23514', null, 'to one that exists');
+    $$ select api.add_member('eve@people.example', 'owner') $$, '23514', null,
+    'to one that exists');
 select test.act_as('service', 'two');
-select is(api.add_member('eve@people.example', 'rep'), test.id('eve'), 'the service adds to the named brand');
+select is(
+    api.add_member('eve@people.example', 'rep'), test.id('eve'),
+    'the service adds to the named brand');
 select test.act_as('service');
 select throws_ok(
-    $$ select api.add_member('eve@people.example', 'rep') $$, 'PT403', 'not_a_member', 'and needs a name');
+    $$ select api.add_member('eve@people.example', 'rep') $$, 'PT403', 'not_a_member',
+    'and needs a name');
 
 -- platform admins
 select test.act_as('bob');
@@ -113,7 +123,8 @@ select test.act_as('dave', 'one');
 select lives_ok('select api.stale_chunks()', 'who acts for any brand');
 select test.act_as('service');
 select is(
-    api.add_platform_admin('eve@people.example'), test.id('eve'), 'the service makes the first one');
+    api.add_platform_admin('eve@people.example'), test.id('eve'),
+    'the service makes the first one');
 select test.act_as('superuser');
 select is((select count(*) from app.platform_admins), 3::bigint, 'pat, dave and eve');
 

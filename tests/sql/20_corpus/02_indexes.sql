@@ -3,20 +3,23 @@ begin;
 select plan(18);
 
 select results_eq(
-    'select name, model, dimensions, document_task, query_task from app.embedding_indexes order by 3 desc, 1 desc',
+    $$ select name, model, dimensions, document_task, query_task from app.embedding_indexes
+    order by 3 desc, 1 desc $$,
     $$ values
         ('primary', 'gemini-embedding-001', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY'),
         ('fallback', 'gemini-embedding-2', 768, 'RETRIEVAL_DOCUMENT', 'RETRIEVAL_QUERY'),
         ('local', 'all-MiniLM-L6-v2', 384, 'none', 'none') $$,
     'three indexes are registered, each with its model');
 select is(
-    test.outcome($$ update app.embedding_indexes set model = 'gemini-embedding-001' where name = 'fallback' $$),
+    test.outcome($$ update app.embedding_indexes set model = 'gemini-embedding-001'
+        where name = 'fallback' $$),
     '23505', 'two indexes never share a model'); -- O49
 select is_empty(
     $$ select i.name from app.embedding_indexes i
     where to_regclass('app.chunk_embeddings_' || i.name) is null
         or i.dimensions is distinct from (select a.atttypmod from pg_attribute a
-            where a.attrelid = to_regclass('app.chunk_embeddings_' || i.name) and a.attname = 'embedding')
+            where a.attrelid = to_regclass('app.chunk_embeddings_' || i.name)
+                and a.attname = 'embedding')
         or to_regproc('api.match_chunks_' || i.name) is null $$,
     'each has a table of its dimensions and a door');
 select is_empty(
@@ -32,7 +35,8 @@ return test.outcome(format('insert into app.chunk_embeddings_%s (tenant_id, chun
     values (%L, %L, %L)', p_index, test.id('one'), test.id('one/faq/0'), p_vector));
 
 -- O56: the cosine of a zero vector is NaN, which is greater than every threshold
-select is(pg_temp.put(i.name, array_fill(0::real, array[i.dimensions])::extensions.vector::text), '23514',
+select is(pg_temp.put(i.name, array_fill(0::real, array[i.dimensions])::extensions.vector::text),
+    '23514',
     'no zero vector in index ' || i.name)
 from app.embedding_indexes i order by i.name;
 select is(pg_temp.put(i.name, null), '23502', 'no missing vector in index ' || i.name)
@@ -41,7 +45,8 @@ select is(pg_temp.put(i.name, test.at_cosine(1, i.dimensions + 1)::text), '22000
     'no vector of other dimensions in index ' || i.name)
 from app.embedding_indexes i order by i.name;
 select is(
-    pg_temp.put('local', replace(test.at_cosine(1)::text, '[1', '[NaN')), '22000', 'no vector that is no number');
+    pg_temp.put('local', replace(test.at_cosine(1)::text, '[1', '[NaN')), '22000',
+    'no vector that is no number');
 select is(pg_temp.put('local', test.at_cosine(1)::text), '1', 'a good one is written');
 select is(
     test.outcome(format('insert into app.chunk_embeddings_local values (%L, %L, %L)',
@@ -50,7 +55,8 @@ select is(
 select test.act_as('bob');
 select is(
     test.outcome(format('insert into app.chunk_embeddings_local values (%L, %L, %L)',
-        test.id('two'), test.id('one/faq/0'), test.at_cosine(1))), '42501', 'nobody writes for another brand');
+        test.id('two'), test.id('one/faq/0'), test.at_cosine(1))), '42501',
+        'nobody writes for another brand');
 select is(
     test.outcome('update app.chunk_embeddings_local set embedding = embedding'), '42501',
     'a vector is never changed: a changed passage is a new chunk');

@@ -8,7 +8,8 @@ return (select string_agg(t.lexeme || ':' || t.frequency, ' ' order by t.lexeme 
     from app.chunk_terms t where t.chunk_id = test.id(p_chunk));
 
 select test.add_source('one', 'en', '{"The price of prices","Prices, again"}');
-select is(pg_temp.terms('one/en/0'), 'price:2', 'English words are filed by their stem, with counts');
+select is(
+    pg_temp.terms('one/en/0'), 'price:2', 'English words are filed by their stem, with counts');
 select is(pg_temp.terms('one/en/1'), 'price:1', 'each chunk of a statement has its own');
 select test.add_source('one', 'de', '{"Die Preise und die Häuser"}', p_language => 'de');
 select is(pg_temp.terms('one/de/0'), 'haus:1 preis:1', 'German words by theirs');
@@ -17,14 +18,17 @@ select is(pg_temp.terms('one/es/0'), 'cas:1 preci:1', 'Spanish words by theirs')
 select test.add_source('one', 'zh', '{"家庭套餐 5G"}', p_language => 'zh');
 select is(pg_temp.terms('one/zh/0'), '5g:1 套餐:1 家庭:1 庭套:1', 'Chinese as pairs of characters');
 select test.add_source('one', 'long', array[repeat('x', 300) || ' lantern']);
-select is(pg_temp.terms('one/long/0'), 'lantern:1', 'a word that is too long for the index is left out');
+select is(
+    pg_temp.terms('one/long/0'), 'lantern:1', 'a word that is too long for the index is left out');
 
 select test.act_as('bob');
 insert into app.chunks (tenant_id, id, source_id, heading_path, content, language)
 values (test.id('one'), test.id('new'), test.id('one/en'), 'Fees › Homes', 'lanterns', 'en');
-select is(pg_temp.terms('new'), 'fee:1 home:1 lantern:1', 'the headings above a passage are found too');
 select is(
-    test.outcome($$ insert into app.chunk_terms values (test.id('one'), 'free', test.id('new'), 1) $$), '42501',
+    pg_temp.terms('new'), 'fee:1 home:1 lantern:1', 'the headings above a passage are found too');
+select is(
+    test.outcome($$ insert into app.chunk_terms
+        values (test.id('one'), 'free', test.id('new'), 1) $$), '42501',
     'nobody files a term by hand');
 delete from app.chunks where id = test.id('new');
 select is(pg_temp.terms('new'), null, 'the terms go with the chunk');

@@ -7,20 +7,25 @@ create temporary table runs as select test.start_run(true) as one;
 grant select, insert on runs to public;
 select results_eq(
     'select status, is_complete, requested_by, finished_at from app.reindex_runs',
-    $$ values ('running', true, test.id('bob'), null::timestamptz) $$, 'an admin starts a run, by name');
+    $$ values ('running', true, test.id('bob'), null::timestamptz) $$,
+    'an admin starts a run, by name');
 insert into runs select test.start_run();
 select is(
-    (select count(distinct generation) from app.reindex_runs), 2::bigint, 'each run has its own generation');
+    (select count(distinct generation) from app.reindex_runs), 2::bigint,
+    'each run has its own generation');
 select cmp_ok(
     (select generation from app.reindex_runs where is_complete), '<',
-    (select generation from app.reindex_runs where not is_complete), 'a later run has a greater one');
+    (select generation from app.reindex_runs where not is_complete),
+    'a later run has a greater one');
 select is(
-    test.outcome($$ update app.reindex_runs set generation = 99 $$), '428C9', 'which nobody chooses');
+    test.outcome($$ update app.reindex_runs set generation = 99 $$), '428C9',
+    'which nobody chooses');
 select is(
     test.outcome($$ update app.reindex_runs set status = 'ready' $$), '23514',
     'a run that ended says when it ended');
 select is(
-    test.outcome($$ insert into app.reindex_runs (tenant_id, is_complete) values (test.id('two'), true) $$),
+    test.outcome($$ insert into app.reindex_runs (tenant_id, is_complete)
+        values (test.id('two'), true) $$),
     '42501', 'nobody starts a run of another brand');
 
 select test.act_as('alice');
@@ -32,7 +37,8 @@ select throws_ok(
     $$ select api.get_reindex((select min(one::text)::uuid from runs)) $$, 'PT404', 'not_found',
     'a run of another brand is not there');
 select throws_ok(
-    $$ select api.get_reindex(test.id('nothing')) $$, 'PT404', 'not_found', 'just as one that nobody started');
+    $$ select api.get_reindex(test.id('nothing')) $$, 'PT404', 'not_found',
+    'just as one that nobody started');
 select is(
     test.outcome(format('insert into app.reindex_run_sources (tenant_id, run_id, source_key, status)
         values (%L, %L, ''x'', ''ready'')', test.id('two'), (select min(one::text) from runs))),

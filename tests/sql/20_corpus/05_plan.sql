@@ -2,12 +2,15 @@
 begin;
 select plan(14);
 
-create function pg_temp.plan(p_contents text[], p_headings text[] default null, p_key text default 'faq')
+create function pg_temp.plan(p_contents text[], p_headings text[] default null,
+    p_key text default 'faq')
 returns table (new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
 language sql
 as $$
-    select p.* from coalesce(p_headings, array_fill(''::text, array[cardinality(p_contents)])) h (headings),
-        api.plan_reindex('faq', p_key, test.hashes(h.headings, p_contents), h.headings, '{local,primary}') p
+    select p.*
+    from coalesce(p_headings, array_fill(''::text, array[cardinality(p_contents)])) h (headings),
+        api.plan_reindex('faq', p_key, test.hashes(h.headings, p_contents), h.headings,
+        '{local,primary}') p
 $$;
 
 select test.add_source('one', 'faq', '{a,b,c}', '{1,1}');
@@ -21,7 +24,7 @@ select results_eq(
 select results_eq(
     $$ select * from pg_temp.plan('{b,new,a}') $$,
     $$ values ('{1}'::integer[], 1, 2, 1, '{"local":[1],"primary":[0,1,2]}'::jsonb) $$,
-    'one new passage for one that goes, under the same heading, is a change; order does not matter');
+    'a new passage for one that goes, under the same heading, is a change; order does not matter');
 select results_eq(
     $$ select * from pg_temp.plan('{a,b,new}', '{"","",Fees}') $$,
     $$ values ('{2}'::integer[], 0, 2, 1, '{"local":[2],"primary":[0,1,2]}'::jsonb) $$,
@@ -42,13 +45,15 @@ select results_eq(
     $$ values ('{0,1}'::integer[], 2, 0, 3, '{"local":[0,1],"primary":[0,1]}'::jsonb) $$,
     'what another brand has under the key is not known here');
 select results_eq(
-    $$ select new_places, kept, removed from api.plan_reindex('price', 'faq', test.hashes('{""}', '{a}'), '{""}', '{}') $$,
+    $$ select new_places, kept, removed
+    from api.plan_reindex('price', 'faq', test.hashes('{""}', '{a}'), '{""}', '{}') $$,
     $$ values ('{0}'::integer[], 0, 0) $$, 'another type under the same key is another source');
 
 -- O37: equal passages are told apart by their number
 select results_eq(
     $$ select new_places, kept, removed from pg_temp.plan('{a,a,b,a}') $$,
-    $$ values ('{1,3}'::integer[], 2, 1) $$, 'a passage that comes three times is kept once and new twice');
+    $$ values ('{1,3}'::integer[], 2, 1) $$,
+    'a passage that comes three times is kept once and new twice');
 select test.act_as('superuser');
 select test.add_source('one', 'legal', '{t,t,t}');
 select test.act_as('bob');
@@ -65,7 +70,8 @@ select test.act_as('eve');
 select throws_ok($$ select pg_temp.plan('{a}') $$, 'PT403', 'not_a_member', 'nor does a stranger');
 select test.act_as('service', 'two');
 select results_eq(
-    $$ select kept, removed from pg_temp.plan('{x}') $$, 'values (1, 1)', 'the service plans for the named brand');
+    $$ select kept, removed from pg_temp.plan('{x}') $$, 'values (1, 1)',
+    'the service plans for the named brand');
 
 select * from finish();
 rollback;

@@ -1,4 +1,5 @@
--- Reconciliation, second half: the stored source becomes the new version, and what stays is not touched.
+-- Reconciliation, second half: the stored source becomes the new version, and what stays is not
+-- touched at all.
 begin;
 select plan(26);
 
@@ -30,13 +31,16 @@ create temporary table source_before as select s.ctid::text as at, s.* from app.
 select results_eq(
     $$ select * from test.reindex(test.start_run(), 'faq', '{a,b,c,d}') $$,
     $$ values ('unchanged', 0, 0, 4, 0) $$, 'the same again: unchanged');
-select set_eq('select * from pg_temp.rows(''faq'')', 'select * from before', 'no chunk was written'); -- O38
+select set_eq('select * from pg_temp.rows(''faq'')', 'select * from before',
+    'no chunk was written'); -- O38
 select results_eq(
-    'select s.ctid::text, s.* from app.sources s', 'select * from source_before', 'nor the source'); -- O29
+    'select s.ctid::text, s.* from app.sources s', 'select * from source_before',
+    'nor the source'); -- O29
 
 select results_eq(
     $$ select * from test.reindex(test.start_run(), 'faq', '{a,B,c,d,e}') $$,
-    $$ values ('ready', 2, 2, 3, 1) $$, 'one passage for another and one more under the same heading');
+    $$ values ('ready', 2, 2, 3, 1) $$,
+    'one passage for another and one more under the same heading');
 select is(pg_temp.texts('faq'), '{a,B,c,d,e}', 'the text is the new one');
 select set_eq(
     $$ select * from pg_temp.rows('faq') where content in ('a', 'c', 'd') $$,
@@ -60,20 +64,24 @@ select results_eq(
 select is(
     (select count(*) from pg_temp.rows('plans')), 3::bigint, 'exactly three are stored');
 select is_empty(
-    $$ select from app.chunks where content ~ '99' union all select from app.chunk_terms where lexeme = '99' $$,
+    $$ select from app.chunks where content ~ '99'
+    union all select from app.chunk_terms where lexeme = '99' $$,
     'the old price is gone, and its search terms');
 select results_eq(
     $$ select * from test.reindex(test.start_run(), 'plans', '{}') $$,
     $$ values ('ready', 0, 0, 0, 3) $$, 'an empty document has no chunks');
 select is(
-    (select cardinality(chunk_ids) from app.sources where source_key = 'plans'), 0, 'and lists none');
+    (select cardinality(chunk_ids) from app.sources where source_key = 'plans'), 0,
+    'and lists none');
 
 -- O37: the same paragraph twice
 select results_eq(
-    $$ select * from test.reindex(test.start_run(), 'legal', '{L,x,L}', '{}', '{Homes,Homes,Offices}') $$,
+    $$ select *
+    from test.reindex(test.start_run(), 'legal', '{L,x,L}', '{}', '{Homes,Homes,Offices}') $$,
     $$ values ('ready', 3, 0, 0, 0) $$, 'a paragraph under two headings is stored under both');
 select results_eq(
-    $$ select * from test.reindex(test.start_run(), 'legal', '{L,x,L,L}', '{}', '{Homes,Homes,Offices,Homes}') $$,
+    $$ select * from test.reindex(
+        test.start_run(), 'legal', '{L,x,L,L}', '{}', '{Homes,Homes,Offices,Homes}') $$,
     $$ values ('ready', 1, 0, 3, 0) $$, 'and twice under one of them');
 select results_eq(
     $$ select heading_path, occurrence from app.chunks where content = 'L' order by 1, 2 $$,
@@ -84,13 +92,16 @@ select results_eq(
 
 -- what does not fit is refused as a whole
 select throws_ok(
-    $$ select api.apply_reindex(test.start_run(), 'faq', 'bad', '{"title":"t","language":"en","visibility":"tenant"}',
+    $$ select api.apply_reindex(test.start_run(), 'faq', 'bad',
+        '{"title":"t","language":"en","visibility":"tenant"}',
         test.hashes('{""}', '{a}'), '{""}', '{other}') $$,
     'PT400', 'bad_request', 'a text that is not what the hash says is refused');
 select throws_ok(
-    $$ select api.apply_reindex(test.start_run(), 'faq', 'bad', '{"title":"t","language":"en","visibility":"tenant"}',
+    $$ select api.apply_reindex(test.start_run(), 'faq', 'bad',
+        '{"title":"t","language":"en","visibility":"tenant"}',
         test.hashes('{""}', '{a}'), '{""}', array[null::text]) $$,
-    'PT409', 'newer_snapshot', 'a text that was not sent, since it was there at the plan, is asked for again');
+    'PT409', 'newer_snapshot',
+    'a text that was not sent, since it was there at the plan, is asked for again');
 select is_empty(
     $$ select from app.sources where source_key = 'bad' $$, 'and leaves nothing behind'); -- O35
 create temporary table run_of_one as select test.start_run() as id;
@@ -101,7 +112,7 @@ select throws_ok(
     'PT403', 'not_an_admin', 'a rep writes nothing');
 select test.act_as('dave');
 select throws_ok(
-    $$ select api.apply_reindex((select id from run_of_one), 'faq', 'faq', '{}', '{}', '{}', '{}') $$,
+    $$ select api.apply_reindex(r.id, 'faq', 'faq', '{}', '{}', '{}', '{}') from run_of_one r $$,
     'PT404', 'not_found', 'nor does the admin of another brand in this run');
 
 select * from finish();

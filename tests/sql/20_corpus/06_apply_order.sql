@@ -7,11 +7,14 @@ grant select, insert on runs to public;
 create function pg_temp.start(p_name text, p_is_complete boolean default false) returns void
 language sql
 as $$ insert into runs select p_name, test.start_run(p_is_complete) $$;
-create function pg_temp.apply(p_name text, p_key text, p_contents text[], p_type text default 'faq') returns text
+create function pg_temp.apply(
+    p_name text, p_key text, p_contents text[], p_type text default 'faq')
+returns text
 language sql
 as $$
     select concat_ws(' ', r.status, r.added, r.kept, r.removed)
-    from test.reindex((select id from runs where name = p_name), p_key, p_contents, '{}', null, p_type) r
+    from test.reindex(
+        (select id from runs where name = p_name), p_key, p_contents, '{}', null, p_type) r
 $$;
 create function pg_temp.finish(p_name text, p_listing text[]) returns text
 language sql
@@ -21,7 +24,8 @@ as $$
 $$;
 create function pg_temp.sources() returns text
 language sql
-as $$ select string_agg(concat_ws(':', s.source_type, s.source_key), ' ' order by 1) from app.sources s $$;
+as $$ select string_agg(concat_ws(':', s.source_type, s.source_key), ' ' order by 1)
+    from app.sources s $$;
 
 select test.act_as('bob');
 
@@ -29,7 +33,8 @@ select test.act_as('bob');
 select pg_temp.start('slow', true), pg_temp.start('fast', true);
 select is(pg_temp.apply('fast', 'a', '{new}'), 'ready 1 0 0', 'the later run arrives first');
 select throws_ok(
-    $$ select pg_temp.apply('slow', 'a', '{old}') $$, 'PT409', 'newer_snapshot', 'the older one is refused');
+    $$ select pg_temp.apply('slow', 'a', '{old}') $$, 'PT409', 'newer_snapshot',
+    'the older one is refused');
 select results_eq('select content from app.chunks', '{new}'::text[], 'the newer text stays');
 select is(pg_temp.apply('slow', 'b', '{old}'), 'ready 1 0 0', 'another source is not concerned');
 select is(pg_temp.apply('fast', 'c', '{new}'), 'ready 1 0 0', 'the later run knows a source more');
@@ -37,20 +42,24 @@ select is(
     pg_temp.finish('slow', '{a,b}'), 'ready 0',
     'the older run does not retire a source that a later one has indexed');
 select is(pg_temp.sources(), 'faq:a faq:b faq:c', 'all are there');
-select is(pg_temp.finish('fast', '{a,c}'), 'ready 1', 'the later run retires what it no longer lists');
+select is(
+    pg_temp.finish('fast', '{a,c}'), 'ready 1', 'the later run retires what it no longer lists');
 select is(pg_temp.sources(), 'faq:a faq:c', 'which is the newest state');
 
 -- a later run that failed on the source stands in nobody's way
 select pg_temp.start('before'), pg_temp.start('broken');
 select api.fail_source((select id from runs where name = 'broken'), 'a', 'cannot be read');
-select is(pg_temp.apply('before', 'a', '{fixed}'), 'ready 1 0 1', 'a failed later run is not newer');
+select is(
+    pg_temp.apply('before', 'a', '{fixed}'), 'ready 1 0 1', 'a failed later run is not newer');
 select throws_ok(
-    $$ select pg_temp.apply('fast', 'd', '{late}') $$, 'PT404', 'not_found', 'a finished run takes no more');
+    $$ select pg_temp.apply('fast', 'd', '{late}') $$, 'PT404', 'not_found',
+    'a finished run takes no more');
 
 -- a source that changes its type
 select pg_temp.start('typed', true);
 select is(
-    pg_temp.apply('typed', 'a', '{fixed}', 'price'), 'ready 1 0 0', 'a source under its new type is a new one');
+    pg_temp.apply('typed', 'a', '{fixed}', 'price'), 'ready 1 0 0',
+    'a source under its new type is a new one');
 select is(pg_temp.apply('typed', 'c', '{new}'), 'unchanged 0 1 0', 'the rest is as it was');
 select is(pg_temp.finish('typed', '{a,c}'), 'ready 1', 'the complete run retires the old one');
 select is(pg_temp.sources(), 'faq:c price:a', 'so that the key names one source again');

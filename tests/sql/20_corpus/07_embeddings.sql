@@ -6,7 +6,8 @@ select test.add_source('one', 'faq', '{a,b,c}');
 select test.add_source('two', 'faq', '{x}');
 select test.act_as('bob');
 create function pg_temp.put(
-    p_places integer[], p_vectors text[], p_index text default 'local', p_model text default 'all-MiniLM-L6-v2',
+    p_places integer[], p_vectors text[], p_index text default 'local',
+    p_model text default 'all-MiniLM-L6-v2',
     p_key text default 'faq')
 returns integer
 language sql
@@ -21,9 +22,11 @@ select results_eq(
     $$ values (test.id('one/faq/0'), pg_temp.v(0)), (test.id('one/faq/2'), pg_temp.v(0.2)) $$,
     'each to the chunk at its place');
 select is(
-    pg_temp.put('{0,1}', array[pg_temp.v(0.9), pg_temp.v(0.9)]), 1, 'a chunk that has one keeps it');
+    pg_temp.put('{0,1}', array[pg_temp.v(0.9), pg_temp.v(0.9)]), 1,
+    'a chunk that has one keeps it');
 select is(
-    (select embedding::text from app.chunk_embeddings_local where chunk_id = test.id('one/faq/0')), pg_temp.v(0),
+    (select embedding::text from app.chunk_embeddings_local where chunk_id = test.id('one/faq/0')),
+    pg_temp.v(0),
     'as it was');
 select is(pg_temp.put('{}', '{}'), 0, 'nothing to write is no mistake');
 select is(
@@ -44,22 +47,28 @@ select throws_ok(
 
 -- O56 and other bad vectors
 select throws_ok(
-    $$ select pg_temp.put('{1}', array[array_fill(0, '{384}')::extensions.vector::text]) $$, '23514', null,
+    $$ select pg_temp.put('{1}', array[array_fill(0, '{384}')::extensions.vector::text]) $$,
+    '23514', null,
     'a zero vector is refused');
 select throws_ok(
-    $$ select pg_temp.put('{1}', array[pg_temp.v(1, 768)]) $$, '22000', 'expected 384 dimensions, not 768',
+    $$ select pg_temp.put('{1}', array[pg_temp.v(1, 768)]) $$, '22000',
+    'expected 384 dimensions, not 768',
     'so are other dimensions');
-select throws_ok($$ select pg_temp.put('{1}', '{hello}') $$, '22P02', null, 'and what is no vector');
-select throws_ok($$ select pg_temp.put('{1}', array[null::text]) $$, '23502', null, 'and what is missing');
+select throws_ok(
+    $$ select pg_temp.put('{1}', '{hello}') $$, '22P02', null, 'and what is no vector');
+select throws_ok(
+    $$ select pg_temp.put('{1}', array[null::text]) $$, '23502', null, 'and what is missing');
 
 -- a vector without a chunk: an embedder that returned too few or too many
 select throws_ok(
-    $$ select pg_temp.put('{1,2}', array[pg_temp.v()]) $$, 'PT400', 'bad_request', 'one vector for two places');
+    $$ select pg_temp.put('{1,2}', array[pg_temp.v()]) $$, 'PT400', 'bad_request',
+    'one vector for two places');
 select throws_ok(
     $$ select pg_temp.put('{1}', array[pg_temp.v(), pg_temp.v()]) $$, 'PT400', 'bad_request',
     'two vectors for one place');
 select throws_ok(
-    $$ select pg_temp.put('{3}', array[pg_temp.v()]) $$, 'PT400', 'bad_request', 'a place that is not there');
+    $$ select pg_temp.put('{3}', array[pg_temp.v()]) $$, 'PT400', 'bad_request',
+    'a place that is not there');
 select throws_ok(
     $$ select pg_temp.put('{0}', array[pg_temp.v()], p_key => 'nothing') $$, 'PT400', 'bad_request',
     'a source that is not there');
@@ -72,7 +81,8 @@ select results_eq(
     'the coverage says how far each index is filled');
 select test.act_as('alice');
 select throws_ok(
-    $$ select pg_temp.put('{0}', array[pg_temp.v()]) $$, 'PT403', 'not_an_admin', 'a rep writes no vector');
+    $$ select pg_temp.put('{0}', array[pg_temp.v()]) $$, 'PT403', 'not_an_admin',
+    'a rep writes no vector');
 select throws_ok('select api.index_coverage()', 'PT403', 'not_an_admin', 'and sees no coverage');
 select test.act_as('dave');
 select throws_ok(
@@ -80,7 +90,8 @@ select throws_ok(
     'the admin of another brand meets the own source of that key, which is shorter');
 select is(pg_temp.put('{0}', array[pg_temp.v()]), 1, 'and writes to it');
 select results_eq(
-    'select vectors from api.index_coverage()', array[0, 0, 1]::bigint[], 'which counts for that brand alone');
+    'select vectors from api.index_coverage()', array[0, 0, 1]::bigint[],
+    'which counts for that brand alone');
 
 select * from finish();
 rollback;

@@ -3,7 +3,7 @@
 begin;
 select plan(12);
 
--- brand two has 500 chunks that are nearly the question, and 300 in all directions; brand one has seven
+-- brand two has 500 chunks that are nearly the question and 300 in all directions; brand one seven
 select test.add_source('two', 'near', array(select 'near ' || i from generate_series(1, 500) i),
     array(select 1 - i * 1e-5 from generate_series(1, 500) i));
 select test.add_source('two', 'wide', array(select 'wide ' || i from generate_series(1, 300) i));
@@ -16,13 +16,16 @@ select test.add_source('one', 'few', array(select 'few ' || i from generate_seri
 create function pg_temp.cosine(p_a real[], p_b real[]) returns float8
 language sql immutable
 as $$
-    select sum(a::float8 * b) / sqrt(sum(a::float8 * a)) / sqrt(sum(b::float8 * b)) from unnest(p_a, p_b) v (a, b)
+    select sum(a::float8 * b) / sqrt(sum(a::float8 * a)) / sqrt(sum(b::float8 * b))
+    from unnest(p_a, p_b) v (a, b)
 $$;
 create temporary table questions as
-select q.name, case q.name when 'axis' then test.at_cosine(1) else test.random_vector(q.name) end as vector
+select q.name,
+    case q.name when 'axis' then test.at_cosine(1) else test.random_vector(q.name) end as vector
 from unnest('{axis,q1,q2}'::text[]) q (name);
 create temporary table truth as
-select q.name, e.tenant_id, e.chunk_id, pg_temp.cosine(e.embedding::real[], q.vector::real[]) as cosine
+select q.name, e.tenant_id, e.chunk_id,
+    pg_temp.cosine(e.embedding::real[], q.vector::real[]) as cosine
 from app.chunk_embeddings_local e, questions q;
 create function pg_temp.found(p_question text, p_limit integer)
 returns table (chunk_id uuid, similarity float8, place bigint)
@@ -61,7 +64,8 @@ select results_eq(
     'the big brand gets the best 50 of 800 for ' || q.name)
 from questions q order by q.name;
 select is(
-    array(select (select count(*) from pg_temp.found('q1', k)) from unnest('{1,6,49,50,51,800}'::integer[]) k),
+    array(select (select count(*) from pg_temp.found('q1', k))
+        from unnest('{1,6,49,50,51,800}'::integer[]) k),
     '{1,6,49,50,50,50}', 'at most 50 of them');
 select is_empty(
     $$ select m.chunk_id from questions q, pg_temp.found(q.name, 6) m
@@ -77,7 +81,8 @@ select is_empty(
 -- words do not lead to another brand either
 select test.act_as('alice');
 select is_empty(
-    $$ select m.content from api.match_chunks_local(test.at_cosine(1), 'all-MiniLM-L6-v2', 'near wide', 50) m
+    $$ select m.content
+    from api.match_chunks_local(test.at_cosine(1), 'all-MiniLM-L6-v2', 'near wide', 50) m
     where m.content !~ 'few' or m.is_relevant $$,
     'the words of the neighbour find nothing and answer nothing');
 

@@ -5,7 +5,9 @@ select plan(27);
 create function pg_temp.open(p_now timestamptz, p_task text default 'generate') returns text
 language sql
 as $$ select coalesce(string_agg(m, ' '), 'none') from private.open_models(p_task, p_now) m $$;
-create function pg_temp.count(p_model text, p_outcome text, p_now timestamptz, p_wait integer default null) returns text
+create function pg_temp.count(
+    p_model text, p_outcome text, p_now timestamptz, p_wait integer default null)
+returns text
 language sql
 as $$ select private.count_call(p_model, p_outcome, p_wait, p_now); select ''::text $$;
 create function pg_temp.reset() returns text
@@ -13,24 +15,33 @@ language sql
 as $$ delete from private.model_days; select ''::text $$;
 
 select is(
-    pg_temp.open(now()), 'gemini-3.5-flash-lite gemini-3.1-flash-lite gemini-3.6-flash', 'the lightest model leads');
-select is(pg_temp.open(now(), 'embed'), 'gemini-embedding-001 gemini-embedding-2', 'models that embed are apart');
+    pg_temp.open(now()), 'gemini-3.5-flash-lite gemini-3.1-flash-lite gemini-3.6-flash',
+    'the lightest model leads');
+select is(
+    pg_temp.open(now(), 'embed'), 'gemini-embedding-001 gemini-embedding-2',
+    'models that embed are apart');
 select is(pg_temp.open(now(), 'paint'), 'none', 'an unknown task has no model');
 update app.models set rung = 9 where name = 'gemini-3.5-flash-lite';
 select is(
-    pg_temp.open(now()), 'gemini-3.1-flash-lite gemini-3.6-flash gemini-3.5-flash-lite', 'the order is data');
+    pg_temp.open(now()), 'gemini-3.1-flash-lite gemini-3.6-flash gemini-3.5-flash-lite',
+    'the order is data');
 delete from app.models where name <> 'gemini-3.6-flash' and task = 'generate';
 update app.models set name = 'flash', calls_per_day = 3 where task = 'generate';
 
 -- the daily number of calls, on the provider's day
-select pg_temp.count('flash', 'ok', '2026-01-15 12:00-08'), pg_temp.count('flash', 'safety', '2026-01-15 12:01-08');
+select pg_temp.count('flash', 'ok', '2026-01-15 12:00-08'),
+    pg_temp.count('flash', 'safety', '2026-01-15 12:01-08');
 select is(pg_temp.open('2026-01-15 12:02-08'), 'flash', 'after two of three calls a model is open');
 select pg_temp.count('flash', 'timeout', '2026-01-15 12:02-08');
 select is(pg_temp.open('2026-01-15 12:02-08'), 'none', 'after three it is not, however they ended');
-select is(pg_temp.open('2026-01-15 23:59:59-08'), 'none', 'until the last second of the day in Los Angeles');
+select is(
+    pg_temp.open('2026-01-15 23:59:59-08'), 'none',
+    'until the last second of the day in Los Angeles');
 select is(pg_temp.open('2026-01-16 00:00-08'), 'flash', 'midnight there opens it');
 select pg_temp.count('extractive', 'ok', now()), pg_temp.count(null, 'ok', now());
-select is((select sum(calls) from private.model_days), 3::bigint, 'what is no registered model is not counted');
+select is(
+    (select sum(calls) from private.model_days), 3::bigint,
+    'what is no registered model is not counted');
 
 -- O85: a spent day closes the model until the provider's midnight, in winter, summer and between
 create function pg_temp.closed_from_to(p_at timestamptz) returns text
@@ -56,21 +67,25 @@ select is(pg_temp.open('2027-01-01 08:00:00+00'), 'flash', 'open from then');
 -- a spent minute is a short pause
 update app.models set calls_per_day = 1000 where name = 'flash';
 select pg_temp.reset(), pg_temp.count('flash', 'quota_minute', '2026-07-15 12:00+00');
-select is(pg_temp.open('2026-07-15 12:00:59+00'), 'none', 'a spent minute closes it for 60 seconds');
+select is(
+    pg_temp.open('2026-07-15 12:00:59+00'), 'none', 'a spent minute closes it for 60 seconds');
 select is(pg_temp.open('2026-07-15 12:01:00+00'), 'flash', 'and no longer');
 select pg_temp.reset(), pg_temp.count('flash', 'quota_minute', '2026-07-15 12:00+00', 7);
 select is(
-    pg_temp.open('2026-07-15 12:00:06+00') || ' ' || pg_temp.open('2026-07-15 12:00:07+00'), 'none flash',
+    pg_temp.open('2026-07-15 12:00:06+00') || ' ' || pg_temp.open('2026-07-15 12:00:07+00'),
+    'none flash',
     'or for as long as the provider says');
 select pg_temp.reset(), pg_temp.count('flash', 'quota_minute', '2026-07-15 12:00+00', 999999);
 select is(pg_temp.open('2026-07-15 13:00:00+00'), 'flash', 'but for an hour at most');
 select pg_temp.reset(), pg_temp.count('flash', 'quota_minute', '2026-07-15 06:59:30+00');
 select is(
-    pg_temp.open('2026-07-15 07:00:29+00') || ' ' || pg_temp.open('2026-07-15 07:00:30+00'), 'none flash',
+    pg_temp.open('2026-07-15 07:00:29+00') || ' ' || pg_temp.open('2026-07-15 07:00:30+00'),
+    'none flash',
     'the pause goes on past the midnight of the provider');
 -- one answer may name both violations; whatever comes later does not open it early
 select pg_temp.reset(), pg_temp.count('flash', 'quota_day', '2026-07-15 12:00+00'),
-    pg_temp.count('flash', 'quota_minute', '2026-07-15 12:01+00'), pg_temp.count('flash', 'ok', '2026-07-15 12:02+00');
+    pg_temp.count('flash', 'quota_minute', '2026-07-15 12:01+00'),
+    pg_temp.count('flash', 'ok', '2026-07-15 12:02+00');
 select is(pg_temp.open('2026-07-16 06:59:59+00'), 'none', 'a minute does not shorten a day');
 select is((select calls from private.model_days), 3, 'and each call counts');
 

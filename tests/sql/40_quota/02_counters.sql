@@ -3,26 +3,41 @@ begin;
 select plan(16);
 
 -- a user
-create function pg_temp.user_turns(p_name text, p_cap integer, p_at timestamptz, p_tries integer) returns bigint
+create function pg_temp.user_turns(p_name text, p_cap integer, p_at timestamptz, p_tries integer)
+returns bigint
 language sql
 as $$
     select count(*) from generate_series(1, p_tries) i
     where private.take_user_turn(test.id(p_name), p_cap, p_at)
 $$;
-select is(pg_temp.user_turns('alice', 10, '2026-07-15 12:00:30+00', 12), 10::bigint, 'ten of twelve in a minute');
-select is(pg_temp.user_turns('alice', 10, '2026-07-15 12:00:59.999+00', 1), 0::bigint, 'none until its last moment');
-select is(pg_temp.user_turns('carol', 10, '2026-07-15 12:00:59+00', 1), 1::bigint, 'somebody else is not concerned');
-select is(pg_temp.user_turns('alice', 10, '2026-07-15 12:01:00+00', 12), 10::bigint, 'the next minute has ten again');
-select is(pg_temp.user_turns('alice', 10, '2026-07-15 12:00:00+00', 1), 0::bigint, 'a clock that goes back gives none');
-select is(pg_temp.user_turns('alice', 12, '2026-07-15 12:01:10+00', 5), 2::bigint, 'a raised limit counts at once');
 select is(
-    (select count(*) from private.user_minutes where user_id = test.id('alice')), 1::bigint, 'there is one row a user');
+    pg_temp.user_turns('alice', 10, '2026-07-15 12:00:30+00', 12), 10::bigint,
+    'ten of twelve in a minute');
+select is(
+    pg_temp.user_turns('alice', 10, '2026-07-15 12:00:59.999+00', 1), 0::bigint,
+    'none until its last moment');
+select is(
+    pg_temp.user_turns('carol', 10, '2026-07-15 12:00:59+00', 1), 1::bigint,
+    'somebody else is not concerned');
+select is(
+    pg_temp.user_turns('alice', 10, '2026-07-15 12:01:00+00', 12), 10::bigint,
+    'the next minute has ten again');
+select is(
+    pg_temp.user_turns('alice', 10, '2026-07-15 12:00:00+00', 1), 0::bigint,
+    'a clock that goes back gives none');
+select is(
+    pg_temp.user_turns('alice', 12, '2026-07-15 12:01:10+00', 5), 2::bigint,
+    'a raised limit counts at once');
+select is(
+    (select count(*) from private.user_minutes where user_id = test.id('alice')), 1::bigint,
+    'there is one row a user');
 
 -- a brand
 create function pg_temp.brand_turns(p_brand text, p_day date, p_tries integer) returns bigint
 language sql
 as $$
-    select count(*) from generate_series(1, p_tries) i where private.take_tenant_turn(test.id(p_brand), 3, p_day)
+    select count(*) from generate_series(1, p_tries) i
+    where private.take_tenant_turn(test.id(p_brand), 3, p_day)
 $$;
 select is(pg_temp.brand_turns('one', '2026-07-15', 5), 3::bigint, 'three of five on a day');
 select is(pg_temp.brand_turns('two', '2026-07-15', 1), 1::bigint, 'another brand is not concerned');
@@ -37,12 +52,16 @@ create function pg_temp.all_turns(p_at timestamptz, p_tries integer) returns big
 language sql
 as $$ select count(*) from generate_series(1, p_tries) i where private.take_global_turn(p_at) $$;
 select is(pg_temp.all_turns('2026-07-15 23:59:59.9+00', 6), 4::bigint, 'four of six on a UTC day');
-select is(pg_temp.all_turns('2026-07-16 02:00+02', 6), 4::bigint, 'midnight in UTC begins the next, wherever one is');
-select is(pg_temp.all_turns('2026-07-16 01:59+02', 1), 0::bigint, 'a minute before is still the first');
+select is(
+    pg_temp.all_turns('2026-07-16 02:00+02', 6), 4::bigint,
+    'midnight in UTC begins the next, wherever one is');
+select is(
+    pg_temp.all_turns('2026-07-16 01:59+02', 1), 0::bigint, 'a minute before is still the first');
 
 -- the counters cannot be broken from inside
 select is(
-    test.outcome('insert into private.settings default values'), '23505', 'there is one row of settings');
+    test.outcome('insert into private.settings default values'), '23505',
+    'there is one row of settings');
 select is(
     test.outcome('insert into private.settings values (false, 1)'), '23514', 'and no second one');
 

@@ -5,23 +5,28 @@ select plan(16);
 insert into app.members (tenant_id, user_id, role) values (test.id('one'), test.id('eve'), 'rep');
 select test.add_source('one', 'faq', '{lantern}', '{1}');
 insert into app.turns (tenant_id, id, conversation_id, user_id, status, question, finished_at)
-select test.id(t.brand), test.id(t.question), test.id(t.question), test.id(t.who), 'answered', t.question, now()
-from (values ('one', 'alice', 'of alice'), ('one', 'eve', 'of eve'), ('one', 'bob', 'of bob'), ('two', 'carol', 'of carol'))
+select test.id(t.brand), test.id(t.question), test.id(t.question), test.id(t.who), 'answered',
+    t.question, now()
+from (values ('one', 'alice', 'of alice'), ('one', 'eve', 'of eve'), ('one', 'bob', 'of bob'),
+    ('two', 'carol', 'of carol'))
     t (brand, who, question);
-insert into app.turn_sources (tenant_id, turn_id, place, chunk_id, source_id, content_hash, similarity)
+insert into app.turn_sources (tenant_id, turn_id, place, chunk_id, source_id, content_hash,
+    similarity)
 select t.tenant_id, t.id, 0, c.id, c.source_id, c.content_hash, 1
 from app.turns t join app.chunks c using (tenant_id);
 
 create function pg_temp.seen() returns text
 language sql
 as $$
-    select coalesce((select string_agg(question, ', ' order by question) from app.turns), 'nothing') || ' / '
+    select coalesce((select string_agg(question, ', ' order by question) from app.turns),
+        'nothing') || ' / '
         || (select count(*) from app.turn_sources)
 $$;
 select test.act_as('alice');
 select is(pg_temp.seen(), 'of alice / 1', 'a rep reads the own turns and what they used');
 select is_empty(
-    $$ select from app.turns where id = test.id('of eve') $$, 'not those of a colleague, even by the id');
+    $$ select from app.turns where id = test.id('of eve') $$,
+    'not those of a colleague, even by the id');
 select test.act_with_claim('eve', test.id('one')::text);
 select is(pg_temp.seen(), 'of eve / 1', 'nor does the colleague read them');
 select test.act_as('bob');
@@ -56,11 +61,13 @@ select test.act_as('superuser');
 select is(
     test.outcome($$ update app.turns set status = 'refused' $$), '23514', 'a refusal has a reason');
 select is(
-    test.outcome($$ update app.turns set status = 'running' $$), '23514', 'a running turn has no end');
+    test.outcome($$ update app.turns set status = 'running' $$), '23514',
+    'a running turn has no end');
 select is(
     test.outcome($$ update app.turns set status = 'lost' $$), '23514', 'there are no other states');
 select is(
-    test.outcome($$ insert into app.turn_sources (tenant_id, turn_id, place, content_hash, similarity)
+    test.outcome($$ insert into app.turn_sources
+            (tenant_id, turn_id, place, content_hash, similarity)
         values (test.id('one'), test.id('of carol'), 1, '\x00', 1) $$), '23503',
     'what was used belongs to the brand of the turn');
 

@@ -14,7 +14,8 @@ select is((select count(*) from api.list_tenants()), 2::bigint, 'so does a platf
 select test.act_as('pat', 'one');
 select is((select count(*) from api.list_tenants()), 2::bigint, 'for whichever brand they act');
 select test.act_as('bob');
-select throws_ok('select api.list_tenants()', 'PT403', 'not_an_admin', 'the admin of a brand does not');
+select throws_ok(
+    'select api.list_tenants()', 'PT403', 'not_an_admin', 'the admin of a brand does not');
 select test.act_as('alice');
 select throws_ok('select api.list_tenants()', 'PT403', 'not_an_admin', 'nor does a rep');
 select test.act_as('eve');
@@ -25,7 +26,8 @@ select test.act_as('superuser');
 update app.tenants set status = 'suspended' where slug = 'two';
 select test.act_as('service');
 select is(
-    (select status from api.list_tenants() where slug = 'two'), 'suspended', 'a suspended brand is listed as such');
+    (select status from api.list_tenants() where slug = 'two'), 'suspended',
+    'a suspended brand is listed as such');
 
 select * from finish();
 rollback;
