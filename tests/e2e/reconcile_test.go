@@ -1,0 +1,133 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Nothing that has not changed is written: every row of the brand keeps its bytes and the transaction
+// that wrote it. The same document with the line breaks of another system, a byte order mark or
+// decomposed letters has not changed. O29 O30 O38
+func TestReconcile_WhatIsTheSameIsNotTouched(t *testing.T) {
+	t.Parallel()
+	documents := map[string]string{
+		"prices/stoves.md": priceList(daysAgo(2), "Ember Nook: €1,240.00", "Café Grande: €2,310.00"),
+		"faq/hours.md":     "# Öffnung\n\nThe café opens at nine.\n\nIt closes at six.\n",
+		"faq/twice.md":     "# One\n\nPrices include VAT.\n\n# Two\n\nPrices include VAT.\n", // O37
+		"faq/path.md":      "# Path\n\nSave it as C:\\temp\\prices, with \"quotes\", a\ttab and 🔥.\n",
+	}
+	b := doorstep.addBrand(t, "same-stoves", "{turns_per_minute: 100}", documents)
+	if first := b.index(t); first.Added < 5 || first.Status != "ready" {
+		t.Fatalf("first: %+v", first)
+	}
+	before := b.rows(t)
+	for _, c := range []struct {
+		name   string
+		change func(text string) string
+	}{
+		{"untouched", func(text string) string { return text }},
+		{"CRLF", func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }},
+		{"decomposed", norm.NFD.String},
+		{"with a byte order mark", func(text string) string { return "\ufeff" + text }},
+		{"with spaces at the end of lines and blank lines at the end", func(text string) string {
+			return strings.ReplaceAll(text, ".\n", ".  \n") + "\n\n"
+		}},
+		{"with soft hyphens and zero-width spaces", func(text string) string { return strings.ReplaceAll(text, "opens", "op\u00aden\u200bs") }},
+	} {
+		for key, text := range documents {
+			b.write(t, key, c.change(text))
+		}
+		done := b.index(t)
+		if done.Added+done.Changed+done.Removed != 0 || done.Kept == 0 {
+			t.Errorf("%s: %+v", c.name, done)
+		}
+		for _, s := range done.Sources {
+			if s.Status != "unchanged" {
+				t.Errorf("%s: %+v", c.name, s)
+			}
+		}
+		if after := b.rows(t); after != before {
+			t.Errorf("%s: rows were written:\n%s\nwere\n%s", c.name, after, before)
+		}
+	}
+}
+
+// A page that became shorter leaves nothing of its old end behind. O28
+func TestReconcile_AShorterPageForgetsItsOldPrice(t *testing.T) {
+	t.Parallel()
+	section := func(name, text string) string { return "## " + name + "\n\n" + text + "\n\n" }
+	page := "---\ntitle: Stoves\ntype: price\nverified_at: " + daysAgo(2) + "\n---\n# Stoves\n\n"
+	kept := section("Nook", "The Ember Nook costs €1,240.00.") + section("Hall", "The Ember Hall costs €2,310.00.")
+	gone := section("Delivery", "Delivery is free.") + section("Fitting", "Fitting the Tinderbox takes a day.") +
+		section("Tinderbox", "The Tinderbox costs 99 €.")
+	b := doorstep.addBrand(t, "short-stoves", "{turns_per_minute: 100}", map[string]string{"prices/stoves.md": page + kept + gone})
+	if first := b.index(t); first.Added != 5 {
+		t.Fatalf("first: %+v", first)
+	}
+	rep := doorstep.rep(t, b.slug)
+	const question = "What does the Tinderbox cost?"
+	if a := rep.ask(question); !strings.Contains(a.said(), "99 €") {
+		t.Fatalf("before: %s %s", a.Outcome, a.said())
+	}
+	b.write(t, "prices/stoves.md", page+kept)
+	if done := b.index(t); done.Removed != 3 || done.Kept != 2 || done.Added != 0 {
+		t.Errorf("the shorter page: %+v", done)
+	}
+	rep.ask(question).mustNotSay(t, "99 €", "Tinderbox")
+	if n := doorstep.text(t, `select count(*)::text from app.chunks c join app.tenants t on t.id = c.tenant_id where t.slug = $1`, b.slug); n != "2" {
+		t.Errorf("%s chunks, want 2", n)
+	}
+}
+
+// libraryMissing wants a run that ends with that error.
+func libraryMissing(t *testing.T, admin person) {
+	t.Helper()
+	r := admin.post("/v1/reindex", `{"all":true}`)
+	if r.status != http.StatusOK || strings.Count(r.body, "\n") != 2 || !strings.Contains(r.body, `{"type":"error","code":"library_missing"`) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A document that is gone from a complete listing is retired; a library that is gone is not a wish.
+func TestReconcile_AnEmptyLibraryRemovesNothing(t *testing.T) {
+	t.Parallel()
+	b := doorstep.addBrand(t, "empty-stoves", "{turns_per_minute: 100}", map[string]string{
+		"prices/stoves.md": priceList(daysAgo(2), "Ember Nook: €1,240.00"),
+		"faq/hours.md":     "# Hours\n\nThe shop opens at nine.\n",
+	})
+	b.index(t)
+	b.remove(t, "faq/hours.md")
+	if i := b.ingest(t, 0); i.Retired != 1 || i.Unchanged != 1 {
+		t.Errorf("one document less: %+v", i)
+	}
+	rep, admin := doorstep.rep(t, b.slug), doorstep.admin(t, b.slug)
+	if a := rep.ask("When does the shop open?"); strings.Contains(a.said(), "nine") {
+		t.Errorf("a retired document answers: %s", a.said())
+	}
+	before := b.rows(t)
+	b.remove(t, "prices")
+	libraryMissing(t, admin)
+	if r := doorstep.run(t, "ingest", "--tenant", b.slug, "--library", b.dir, "--all"); r.code != 1 || r.stderr == "" {
+		t.Errorf("ingest of an empty library ended with %d: %s", r.code, r.stderr)
+	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(b.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	libraryMissing(t, admin)
+	if after := b.rows(t); after != before {
+		t.Errorf("rows were written:\n%s\nwere\n%s", after, before)
+	}
+	if a := rep.ask("What is the price of the Ember Nook?"); !strings.Contains(a.said(), "€1,240.00") {
+		t.Errorf("%s: %s", a.Outcome, a.said())
+	}
+	if n := doorstep.text(t, `select count(*)::text from app.reindex_runs where status = 'running'
+		and tenant_id = (select id from app.tenants where slug = $1)`, b.slug); n != "0" {
+		t.Errorf("%s runs look alive", n)
+	}
+}
