@@ -11,7 +11,8 @@ comment on schema api is 'Doors: the only functions that clients may call. No ta
 create schema app;
 comment on schema app is 'Tables and their policies. Not exposed over HTTP.';
 create schema private;
-comment on schema private is 'Works: counters, definers and helpers that take p_now. API roles have no USAGE.';
+comment on schema private is
+    'Works: counters, definers and helpers that take p_now. API roles have no USAGE.';
 
 -- The login of the Go functions: owns nothing, inherits nothing, becomes authenticated by SET ROLE.
 -- It has no password until an operator gives it one.

@@ -1,5 +1,6 @@
 -- How text is hashed, recognised as a price, and cut into search terms.
--- Called by generated columns, a trigger and the match functions. All immutable or stable, no tables.
+-- Called by generated columns, a trigger and the match functions. All immutable or stable, no
+-- tables.
 
 create function private.chunk_hash(p_heading_path text, p_content text) returns bytea
 language sql immutable parallel safe strict
@@ -16,10 +17,13 @@ create function private.states_price(p_content text) returns boolean
 language sql immutable parallel safe strict
 set search_path = ''
 begin atomic
-    -- an amount beside a currency (12,50 € / EUR 12 / 49,– € / 24.9 ct/kWh), or under a column of one
-    select p_content ~* '([€$£]|\m(eur|euros?|usd|gbp|chf))\s*[-+]?\d'
-        or p_content ~* '\d([.,]\s?[-–]+)?\s*([€$£]|(eur|euros?|usd|gbp|chf|ct|cents?|pence)\M)'
-        or p_content ~* '([€$£]|\m(eur|usd|gbp|chf|ct)\M)[^:;\n]{0,20}:\s*[-+]?\d';
+    -- an amount beside a currency (12,50 € / EUR 12 / 49,– € / 24.9 ct/kWh), or under a column of
+    -- one
+    select p_content ~* ('([€$£¥\u20a0-\u20cf]|\m(eur|euros?|usd|gbp|chf|dkk|sek|nok|pln|zł|czk|huf))'
+            '\s*[-+]?\d')
+        or p_content ~* ('\d([.,]\s?[-–]+)?\s*([€$£¥\u20a0-\u20cf元円원]|欧元|يورو|'
+            '(eur|euros?|usd|gbp|chf|ct|cents?|pence|kr|dkk|sek|nok|pln|zł|kč|czk|ft|huf)\M)')
+        or p_content ~* '([€$£¥]|\m(eur|usd|gbp|chf|ct|sek|nok|dkk|pln)\M)[^:;\n]{0,20}:\s*[-+]?\d';
 end;
 comment on function private.states_price is
     'Whether the text states an amount of money. What it accepts has to be verified by a person.';
@@ -54,7 +58,8 @@ language sql immutable parallel safe strict
 set search_path = ''
 begin atomic
     -- Chinese, Japanese and Korean run without spaces: each pair of neighbours is a lexeme there.
-    -- word is the place of the term in the text: equal for all languages, so variants can be joined.
+    -- word is the place of the term in the text: equal for all languages, so variants can be
+    -- joined.
     select v.lexeme, cardinality(v.positions), v.positions[1]::integer
     from unnest(to_tsvector(
         private.text_search_config(p_language),

@@ -7,7 +7,8 @@ set search_path = ''
 begin atomic
     select coalesce(nullif(current_setting('request.jwt.claims', true), ''), '{}')::jsonb;
 end;
-comment on function private.claims is 'The verified claims of this transaction; {} when there are none.';
+comment on function private.claims is
+    'The verified claims of this transaction; {} when there are none.';
 grant execute on function private.claims to authenticated, service_role;
 
 create function private.user_id() returns uuid
@@ -26,7 +27,8 @@ begin atomic
     -- the role that was really set, not a claim: the runtime login cannot become service_role
     select current_setting('role', true) = 'service_role';
 end;
-comment on function private.is_service is 'Whether the transaction runs as service_role: the operator.';
+comment on function private.is_service is
+    'Whether the transaction runs as service_role: the operator.';
 grant execute on function private.is_service to authenticated, service_role;
 
 create function private.refuse(p_status integer, p_code text) returns void
@@ -54,6 +56,7 @@ begin atomic
         ('private.add_member', 'finds the user by e-mail in auth.users'),
         ('private.add_platform_admin', 'finds the user by e-mail in auth.users'),
         ('private.write_chunk_terms', 'trigger: nobody may write search terms by hand'),
+        ('private.drop_chunk_terms', 'as write_chunk_terms'),
         ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
         ('private.begin_turn', 'takes from counters that no caller may touch'),
         ('private.finish_turn', 'counts model calls and closes models')

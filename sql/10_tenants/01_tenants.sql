@@ -23,7 +23,8 @@ create table app.personas (
     fallback text not null check (length(fallback) between 1 and 1000),
     primary key (tenant_id, language)
 );
-comment on table app.personas is 'How a brand speaks, per language: tone, and the text when nothing matches.';
+comment on table app.personas is
+    'How a brand speaks, per language: tone, and the text when nothing matches.';
 alter table app.personas enable row level security;
 alter table app.personas force row level security;
 
@@ -34,8 +35,10 @@ create table app.tenant_limits (
     verified_within_days integer not null default 90 check (verified_within_days between 1 and 3650),
     question_characters integer not null default 2000 check (question_characters between 1 and 8000)
 );
-comment on table app.tenant_limits is 'What a brand may spend, and how old a verified price may be.';
-comment on column app.tenant_limits.turns_per_day is 'All users of the brand together, in its time zone.';
+comment on table app.tenant_limits is
+    'What a brand may spend, and how old a verified price may be.';
+comment on column app.tenant_limits.turns_per_day is
+    'All users of the brand together, in its time zone.';
 comment on column app.tenant_limits.turns_per_minute is 'Each user.';
 comment on column app.tenant_limits.verified_within_days is 'A price verified longer ago is stale.';
 alter table app.tenant_limits enable row level security;
@@ -48,7 +51,8 @@ create table app.members (
     created_at timestamptz not null default now(),
     primary key (tenant_id, user_id)
 );
-comment on table app.members is 'Who belongs to a brand. Read on every request: removal works at once.';
+comment on table app.members is
+    'Who belongs to a brand. Read on every request: removal works at once.';
 create index members_user_id on app.members (user_id);
 alter table app.members enable row level security;
 alter table app.members force row level security;

@@ -1,4 +1,5 @@
--- The tenant of a request: from the verified claim, or named by a platform admin or the service, and
+-- The tenant of a request: from the verified claim, or named by a platform admin or the service,
+-- and
 -- always checked against the tables. Every policy and every door gets it from here.
 -- Cost: one row of members by primary key; policies call it once per statement (InitPlan).
 
@@ -29,7 +30,8 @@ begin atomic
             )
         );
 end;
-comment on function private.tenant_id is 'The brand of this request, or NULL: then no policy lets a row pass.';
+comment on function private.tenant_id is
+    'The brand of this request, or NULL: then no policy lets a row pass.';
 grant execute on function private.tenant_id to authenticated, service_role;
 
 create function private.is_admin() returns boolean
@@ -68,7 +70,8 @@ begin
     perform private.refuse(403, 'not_a_member');
 end
 $$;
-comment on function private.required_tenant_id is 'The brand of this request; otherwise the call ends with 403.';
+comment on function private.required_tenant_id is
+    'The brand of this request; otherwise the call ends with 403.';
 grant execute on function private.required_tenant_id to authenticated, service_role;
 
 create function private.required_admin_tenant_id() returns uuid
@@ -84,5 +87,6 @@ begin
     return v_tenant_id;
 end
 $$;
-comment on function private.required_admin_tenant_id is 'As required_tenant_id, for admins of the brand only.';
+comment on function private.required_admin_tenant_id is
+    'As required_tenant_id, for admins of the brand only.';
 grant execute on function private.required_admin_tenant_id to authenticated, service_role;

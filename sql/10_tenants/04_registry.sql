@@ -89,7 +89,8 @@ set search_path = ''
 begin atomic
     select private.add_member(private.required_admin_tenant_id(), p_email, p_role);
 end;
-comment on function api.add_member is 'Adds a signed-up user to the brand of this request as rep or admin.';
+comment on function api.add_member is
+    'Adds a signed-up user to the brand of this request as rep or admin.';
 grant execute on function api.add_member to authenticated, service_role;
 
 create function private.add_platform_admin(p_email text) returns uuid

@@ -25,10 +25,13 @@ create table app.sources (
     unique (tenant_id, source_type, source_key),
     check (valid_to is null or valid_from is null or valid_to > valid_from)
 );
-comment on table app.sources is 'A document of a brand. (source_type, source_key) is its stable identity.';
-comment on column app.sources.visibility is 'public: visitors too; tenant: members; private: admins.';
+comment on table app.sources is
+    'A document of a brand. (source_type, source_key) is its stable identity.';
+comment on column app.sources.visibility is
+    'public: visitors too; tenant: members; private: admins.';
 comment on column app.sources.verified_at is 'The date that the document itself declares.';
-comment on column app.sources.valid_to is 'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
+comment on column app.sources.valid_to is
+    'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
 comment on column app.sources.chunk_ids is
     'Its chunks in reading order. Kept here, so that a chunk that only moves is not touched.';
 alter table app.sources enable row level security;
@@ -71,9 +74,11 @@ create table app.chunks (
     unique (tenant_id, source_id, content_hash, occurrence),
     foreign key (tenant_id, source_id) references app.sources on delete cascade
 );
-comment on table app.chunks is 'A passage of a source. A changed passage is a new row: never updated text.';
+comment on table app.chunks is
+    'A passage of a source. A changed passage is a new row: never updated text.';
 comment on column app.chunks.occurrence is 'Counts equal passages of one source: 0, 1, …';
-comment on column app.chunks.verified_at is 'When a person last said that this is true; NULL: never.';
+comment on column app.chunks.verified_at is
+    'When a person last said that this is true; NULL: never.';
 create index chunks_stale on app.chunks (tenant_id, verified_at nulls first) where is_pricing;
 create index chunks_verified_by on app.chunks (verified_by) where verified_by is not null;
 alter table app.chunks enable row level security;
@@ -97,4 +102,4 @@ create policy chunks_delete_admin on app.chunks for delete to authenticated
 grant select, delete on app.chunks to authenticated, service_role;
 grant insert (tenant_id, id, source_id, heading_path, content, occurrence, language, verified_at)
     on app.chunks to authenticated, service_role;
-grant update (verified_at, verified_by) on app.chunks to authenticated, service_role;
+grant update (language, verified_at, verified_by) on app.chunks to authenticated, service_role;

@@ -1,7 +1,8 @@
 -- The embedding indexes: one registered model each, one narrow table each, one search function each
 -- (30_retrieval). A vector of another model is refused, never searched.
 -- Storage is plain: a vector that is moved out of line (TOAST) costs four times as much per search.
--- No ANN index: an exact scan of one brand holds 20 ms to about 13,000 chunks, and one ANN index over
+-- No ANN index: an exact scan of one brand holds 20 ms to about 13,000 chunks, and one ANN index
+-- over
 -- all brands loses most rows of a small one.
 
 create table app.embedding_indexes (
@@ -15,9 +16,11 @@ create table app.embedding_indexes (
     threshold double precision not null,
     min_similarity double precision not null check (min_similarity between -1 and 1)
 );
-comment on table app.embedding_indexes is 'The registered indexes. Reference data, the same for all brands.';
+comment on table app.embedding_indexes is
+    'The registered indexes. Reference data, the same for all brands.';
 comment on column app.embedding_indexes.model is 'The one model whose vectors the index holds.';
-comment on column app.embedding_indexes.document_task is 'How the model is told that a text is a document.';
+comment on column app.embedding_indexes.document_task is
+    'How the model is told that a text is a document.';
 comment on column app.embedding_indexes.dense_weight is
     'Weight of the standard score of the cosine, unless the model judges the question itself.';
 comment on column app.embedding_indexes.lexical_weight is
@@ -47,7 +50,8 @@ create table app.chunk_embeddings_primary (
     primary key (tenant_id, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_embeddings_primary is 'Vectors of the primary index: 768 numbers, unit length.';
+comment on table app.chunk_embeddings_primary is
+    'Vectors of the primary index: 768 numbers, unit length.';
 alter table app.chunk_embeddings_primary alter column embedding set storage plain;
 alter table app.chunk_embeddings_primary enable row level security;
 alter table app.chunk_embeddings_primary force row level security;
@@ -59,7 +63,8 @@ create table app.chunk_embeddings_fallback (
     primary key (tenant_id, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_embeddings_fallback is 'Vectors of the fallback index: 768 numbers, unit length.';
+comment on table app.chunk_embeddings_fallback is
+    'Vectors of the fallback index: 768 numbers, unit length.';
 alter table app.chunk_embeddings_fallback alter column embedding set storage plain;
 alter table app.chunk_embeddings_fallback enable row level security;
 alter table app.chunk_embeddings_fallback force row level security;
@@ -71,7 +76,8 @@ create table app.chunk_embeddings_local (
     primary key (tenant_id, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_embeddings_local is 'Vectors of the local index: 384 numbers, unit length.';
+comment on table app.chunk_embeddings_local is
+    'Vectors of the local index: 384 numbers, unit length.';
 alter table app.chunk_embeddings_local alter column embedding set storage plain;
 alter table app.chunk_embeddings_local enable row level security;
 alter table app.chunk_embeddings_local force row level security;

@@ -14,9 +14,11 @@ create table app.reindex_runs (
     check ((status = 'running') = (finished_at is null))
 );
 comment on table app.reindex_runs is 'A reindex of some or all sources of a brand.';
-comment on column app.reindex_runs.is_complete is 'All sources were listed; only then may some be retired.';
+comment on column app.reindex_runs.is_complete is
+    'All sources were listed; only then may some be retired.';
 comment on column app.reindex_runs.generation is 'Rises with each run: the newest snapshot wins.';
-comment on column app.reindex_runs.retired is 'Sources removed because the complete listing lacked them.';
+comment on column app.reindex_runs.retired is
+    'Sources removed because the complete listing lacked them.';
 create index reindex_runs_requested_by on app.reindex_runs (requested_by);
 alter table app.reindex_runs enable row level security;
 alter table app.reindex_runs force row level security;
@@ -36,7 +38,8 @@ create table app.reindex_run_sources (
     foreign key (tenant_id, run_id) references app.reindex_runs on delete cascade
 );
 comment on table app.reindex_run_sources is 'What a run did to a source, counted in chunks.';
-comment on column app.reindex_run_sources.source_type is 'NULL when the document could not be read.';
+comment on column app.reindex_run_sources.source_type is
+    'NULL when the document could not be read.';
 comment on column app.reindex_run_sources.changed is 'New chunks under a heading that lost one.';
 comment on column app.reindex_run_sources.reason is 'Why it failed. Never content of the document.';
 create index reindex_run_sources_key on app.reindex_run_sources (tenant_id, source_key);

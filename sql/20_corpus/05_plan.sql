@@ -38,7 +38,8 @@ begin atomic
     select e.chunk_id from app.chunk_embeddings_local e
     where p_index = 'local' and e.tenant_id = p_tenant_id;
 end;
-comment on function private.index_chunk_ids is 'The chunks of a brand that have a vector in the index.';
+comment on function private.index_chunk_ids is
+    'The chunks of a brand that have a vector in the index.';
 grant execute on function private.index_chunk_ids to authenticated, service_role;
 
 create function private.plan_reindex(

@@ -32,7 +32,8 @@ begin
     end if;
 end
 $$;
-comment on function private.lock_source is 'Takes the source for this transaction, unless a newer run has it.';
+comment on function private.lock_source is
+    'Takes the source for this transaction, unless a newer run has it.';
 grant execute on function private.lock_source to authenticated, service_role;
 
 create function private.write_source(
@@ -65,7 +66,8 @@ begin
     return found;
 end
 $$;
-comment on function private.write_source is 'Inserts the source or updates what differs; whether it wrote.';
+comment on function private.write_source is
+    'Inserts the source or updates what differs; whether it wrote.';
 grant execute on function private.write_source to authenticated, service_role;
 
 create function private.write_chunks(
@@ -82,6 +84,10 @@ declare
 begin
     select s.* into strict v_source from app.sources s
     where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key;
+    -- a date to come would keep a price fresh until then: nobody has verified it later than now
+    if v_source.verified_at > p_now then
+        v_source.verified_at := p_now;
+    end if;
     select coalesce(array_agg(coalesce(c.id, gen_random_uuid()) order by c.place), '{}') into v_ids
     from unnest(p_chunk_ids) with ordinality c (id, place);
 
@@ -97,7 +103,8 @@ begin
         where c.id is null and c.content is null) then
         raise exception using errcode = 'PT409', message = 'newer_snapshot';
     end if;
-    insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language, verified_at)
+    insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language,
+        verified_at)
     select p_tenant_id, v_ids[c.place], v_source.id, p_headings[c.place], p_contents[c.place],
         p_occurrences[c.place], v_source.language, v_source.verified_at
     from unnest(p_chunk_ids) with ordinality c (id, place)
@@ -108,14 +115,19 @@ begin
         join app.chunks c on c.tenant_id = p_tenant_id and c.id = n.id
         where n.old_id is null and c.content_hash <> n.hash
     ) then
-        raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a hash differs from its text';
+        raise exception using errcode = 'PT400', message = 'bad_request',
+            detail = 'a hash differs from its text';
     end if;
 
+    update app.chunks c set language = v_source.language
+    where p_wrote and c.tenant_id = p_tenant_id and c.source_id = v_source.id
+        and c.language <> v_source.language;
     -- a document that was verified again makes its older facts fresh; an older date changes nothing
     if p_wrote then
         update app.chunks c set verified_at = v_source.verified_at
         where c.tenant_id = p_tenant_id and c.source_id = v_source.id
-            and (c.verified_at < v_source.verified_at or c.verified_at is null and v_source.verified_at is not null);
+            and (c.verified_at < v_source.verified_at
+                or c.verified_at is null and v_source.verified_at is not null);
     end if;
     if v_source.chunk_ids <> v_ids or v_source.status <> 'ready' then
         update app.sources s
@@ -137,7 +149,8 @@ begin
     return next;
 end
 $$;
-comment on function private.write_chunks is 'Inserts new chunks, deletes gone ones, leaves the others alone.';
+comment on function private.write_chunks is
+    'Inserts new chunks, deletes gone ones, leaves the others alone.';
 grant execute on function private.write_chunks to authenticated, service_role;
 
 create function api.apply_reindex(

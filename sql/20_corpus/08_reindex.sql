@@ -20,7 +20,8 @@ begin atomic
     from private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
-    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so vanished ones are retired.';
+    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so '
+    'vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
 create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
@@ -61,12 +62,13 @@ comment on function api.fail_source is 'Notes that a source failed and why. Its 
 grant execute on function api.fail_source to authenticated, service_role;
 
 create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
-    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
+    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''
 begin atomic
-    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status, coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
+    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status,
+        coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
         coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
         count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
         coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
@@ -127,8 +129,8 @@ comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(p_run_id uuid, p_listing text[])
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
-    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
+    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql
 set search_path = ''
 begin atomic
@@ -140,8 +142,8 @@ comment on function api.finish_reindex is
 grant execute on function api.finish_reindex to authenticated, service_role;
 
 create function api.get_reindex(p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
-    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
+    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''
 begin atomic

@@ -38,7 +38,8 @@ begin
     where e.tenant_id = p_tenant_id;
 end
 $$;
-comment on function private.similarities_primary is 'Cosine of every chunk of the brand in the primary index.';
+comment on function private.similarities_primary is
+    'Cosine of every chunk of the brand in the primary index.';
 grant execute on function private.similarities_primary to authenticated, service_role;
 
 create function api.match_chunks_primary(
@@ -78,7 +79,8 @@ begin
     where e.tenant_id = p_tenant_id;
 end
 $$;
-comment on function private.similarities_fallback is 'Cosine of every chunk of the brand in the fallback index.';
+comment on function private.similarities_fallback is
+    'Cosine of every chunk of the brand in the fallback index.';
 grant execute on function private.similarities_fallback to authenticated, service_role;
 
 create function api.match_chunks_fallback(
@@ -118,7 +120,8 @@ begin
     where e.tenant_id = p_tenant_id;
 end
 $$;
-comment on function private.similarities_local is 'Cosine of every chunk of the brand in the local index.';
+comment on function private.similarities_local is
+    'Cosine of every chunk of the brand in the local index.';
 grant execute on function private.similarities_local to authenticated, service_role;
 
 create function api.match_chunks_local(

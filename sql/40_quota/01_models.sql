@@ -10,7 +10,8 @@ create table app.models (
         check (timezone(time_zone, timestamp '2000-01-01') is not null),
     unique (task, rung)
 );
-comment on table app.models is 'Models in the order in which they are tried, with their free daily quota.';
+comment on table app.models is
+    'Models in the order in which they are tried, with their free daily quota.';
 comment on column app.models.rung is 'Lower is tried first: the lightest model leads.';
 alter table app.models enable row level security;
 alter table app.models force row level security;
@@ -32,7 +33,8 @@ create table private.model_days (
     closed_until timestamptz,
     primary key (model, day)
 );
-comment on table private.model_days is 'Calls of a model on a day of its provider, and until when it is closed.';
+comment on table private.model_days is
+    'Calls of a model on a day of its provider, and until when it is closed.';
 alter table private.model_days enable row level security;
 alter table private.model_days force row level security;
 

@@ -50,7 +50,8 @@ begin atomic
         where m.minute < excluded.minute or m.minute = excluded.minute and m.turns < p_cap
     returning true;
 end;
-comment on function private.take_user_turn is 'True when the user had a turn left in this minute; else NULL.';
+comment on function private.take_user_turn is
+    'True when the user had a turn left in this minute; else NULL.';
 
 create function private.take_tenant_turn(p_tenant_id uuid, p_cap integer, p_day date) returns boolean
 language sql
@@ -60,7 +61,8 @@ begin atomic
     on conflict (tenant_id, day) do update set turns = d.turns + 1 where d.turns < p_cap
     returning true;
 end;
-comment on function private.take_tenant_turn is 'True when the brand had a turn left on that day; else NULL.';
+comment on function private.take_tenant_turn is
+    'True when the brand had a turn left on that day; else NULL.';
 
 create function private.take_global_turn(p_now timestamptz) returns boolean
 language sql
@@ -71,4 +73,5 @@ begin atomic
         where d.turns < (select s.turns_per_day from private.settings s)
     returning true;
 end;
-comment on function private.take_global_turn is 'True when the installation had a turn left today; else NULL.';
+comment on function private.take_global_turn is
+    'True when the installation had a turn left today; else NULL.';

@@ -25,7 +25,8 @@ comment on column app.turns.status is
     'held: the answer would have been a price that nobody verified in time, so it was not said.';
 comment on column app.turns.refusal is 'The code of the limit that refused it.';
 comment on column app.turns.model is 'What wrote the answer: a model, or extractive.';
-comment on column app.turns.attempts is 'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
+comment on column app.turns.attempts is
+    'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
 create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
 create index turns_user on app.turns (user_id);
 create index turns_index_name on app.turns (index_name);
@@ -53,7 +54,8 @@ create table app.turn_sources (
     foreign key (tenant_id, source_id) references app.sources on delete set null (source_id)
 );
 comment on table app.turn_sources is 'The chunks that an answer was made from, best first.';
-comment on column app.turn_sources.content_hash is 'Which text it was, also after the chunk is gone.';
+comment on column app.turn_sources.content_hash is
+    'Which text it was, also after the chunk is gone.';
 comment on column app.turn_sources.verified_at is 'How fresh it was when it was used.';
 create index turn_sources_chunk on app.turn_sources (tenant_id, chunk_id);
 create index turn_sources_source on app.turn_sources (tenant_id, source_id);

@@ -87,7 +87,8 @@ begin atomic
         limit 10
     ) t;
 end;
-comment on function private.conversation is 'The last ten answered turns of the user''s own conversation.';
+comment on function private.conversation is
+    'The last ten answered turns of the user''s own conversation.';
 
 create function private.usable_indexes(p_tenant_id uuid, p_now timestamptz) returns text[]
 language sql stable

@@ -26,5 +26,6 @@ set search_path = ''
 begin atomic
     select t.slug, t.name, t.status, t.members, t.sources, t.chunks from private.list_tenants() t;
 end;
-comment on function api.list_tenants is 'All brands with counts, for the operator and platform admins.';
+comment on function api.list_tenants is
+    'All brands with counts, for the operator and platform admins.';
 grant execute on function api.list_tenants to authenticated, service_role;

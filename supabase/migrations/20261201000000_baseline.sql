@@ -16,7 +16,8 @@ comment on schema api is 'Doors: the only functions that clients may call. No ta
 create schema app;
 comment on schema app is 'Tables and their policies. Not exposed over HTTP.';
 create schema private;
-comment on schema private is 'Works: counters, definers and helpers that take p_now. API roles have no USAGE.';
+comment on schema private is
+    'Works: counters, definers and helpers that take p_now. API roles have no USAGE.';
 
 -- The login of the Go functions: owns nothing, inherits nothing, becomes authenticated by SET ROLE.
 -- It has no password until an operator gives it one.
@@ -38,7 +39,8 @@ grant usage on schema private to supabase_auth_admin;
 -- ==== sql/00_foundation/02_text.sql ====
 
 -- How text is hashed, recognised as a price, and cut into search terms.
--- Called by generated columns, a trigger and the match functions. All immutable or stable, no tables.
+-- Called by generated columns, a trigger and the match functions. All immutable or stable, no
+-- tables.
 
 create function private.chunk_hash(p_heading_path text, p_content text) returns bytea
 language sql immutable parallel safe strict
@@ -55,10 +57,13 @@ create function private.states_price(p_content text) returns boolean
 language sql immutable parallel safe strict
 set search_path = ''
 begin atomic
-    -- an amount beside a currency (12,50 € / EUR 12 / 49,– € / 24.9 ct/kWh), or under a column of one
-    select p_content ~* '([€$£]|\m(eur|euros?|usd|gbp|chf))\s*[-+]?\d'
-        or p_content ~* '\d([.,]\s?[-–]+)?\s*([€$£]|(eur|euros?|usd|gbp|chf|ct|cents?|pence)\M)'
-        or p_content ~* '([€$£]|\m(eur|usd|gbp|chf|ct)\M)[^:;\n]{0,20}:\s*[-+]?\d';
+    -- an amount beside a currency (12,50 € / EUR 12 / 49,– € / 24.9 ct/kWh), or under a column of
+    -- one
+    select p_content ~* ('([€$£¥\u20a0-\u20cf]|\m(eur|euros?|usd|gbp|chf|dkk|sek|nok|pln|zł|czk|huf))'
+            '\s*[-+]?\d')
+        or p_content ~* ('\d([.,]\s?[-–]+)?\s*([€$£¥\u20a0-\u20cf元円원]|欧元|يورو|'
+            '(eur|euros?|usd|gbp|chf|ct|cents?|pence|kr|dkk|sek|nok|pln|zł|kč|czk|ft|huf)\M)')
+        or p_content ~* '([€$£¥]|\m(eur|usd|gbp|chf|ct|sek|nok|dkk|pln)\M)[^:;\n]{0,20}:\s*[-+]?\d';
 end;
 comment on function private.states_price is
     'Whether the text states an amount of money. What it accepts has to be verified by a person.';
@@ -93,7 +98,8 @@ language sql immutable parallel safe strict
 set search_path = ''
 begin atomic
     -- Chinese, Japanese and Korean run without spaces: each pair of neighbours is a lexeme there.
-    -- word is the place of the term in the text: equal for all languages, so variants can be joined.
+    -- word is the place of the term in the text: equal for all languages, so variants can be
+    -- joined.
     select v.lexeme, cardinality(v.positions), v.positions[1]::integer
     from unnest(to_tsvector(
         private.text_search_config(p_language),
@@ -123,7 +129,8 @@ set search_path = ''
 begin atomic
     select coalesce(nullif(current_setting('request.jwt.claims', true), ''), '{}')::jsonb;
 end;
-comment on function private.claims is 'The verified claims of this transaction; {} when there are none.';
+comment on function private.claims is
+    'The verified claims of this transaction; {} when there are none.';
 grant execute on function private.claims to authenticated, service_role;
 
 create function private.user_id() returns uuid
@@ -142,7 +149,8 @@ begin atomic
     -- the role that was really set, not a claim: the runtime login cannot become service_role
     select current_setting('role', true) = 'service_role';
 end;
-comment on function private.is_service is 'Whether the transaction runs as service_role: the operator.';
+comment on function private.is_service is
+    'Whether the transaction runs as service_role: the operator.';
 grant execute on function private.is_service to authenticated, service_role;
 
 create function private.refuse(p_status integer, p_code text) returns void
@@ -170,6 +178,7 @@ begin atomic
         ('private.add_member', 'finds the user by e-mail in auth.users'),
         ('private.add_platform_admin', 'finds the user by e-mail in auth.users'),
         ('private.write_chunk_terms', 'trigger: nobody may write search terms by hand'),
+        ('private.drop_chunk_terms', 'as write_chunk_terms'),
         ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
         ('private.begin_turn', 'takes from counters that no caller may touch'),
         ('private.finish_turn', 'counts model calls and closes models')
@@ -216,7 +225,8 @@ create table app.personas (
     fallback text not null check (length(fallback) between 1 and 1000),
     primary key (tenant_id, language)
 );
-comment on table app.personas is 'How a brand speaks, per language: tone, and the text when nothing matches.';
+comment on table app.personas is
+    'How a brand speaks, per language: tone, and the text when nothing matches.';
 alter table app.personas enable row level security;
 alter table app.personas force row level security;
 
@@ -227,8 +237,10 @@ create table app.tenant_limits (
     verified_within_days integer not null default 90 check (verified_within_days between 1 and 3650),
     question_characters integer not null default 2000 check (question_characters between 1 and 8000)
 );
-comment on table app.tenant_limits is 'What a brand may spend, and how old a verified price may be.';
-comment on column app.tenant_limits.turns_per_day is 'All users of the brand together, in its time zone.';
+comment on table app.tenant_limits is
+    'What a brand may spend, and how old a verified price may be.';
+comment on column app.tenant_limits.turns_per_day is
+    'All users of the brand together, in its time zone.';
 comment on column app.tenant_limits.turns_per_minute is 'Each user.';
 comment on column app.tenant_limits.verified_within_days is 'A price verified longer ago is stale.';
 alter table app.tenant_limits enable row level security;
@@ -241,7 +253,8 @@ create table app.members (
     created_at timestamptz not null default now(),
     primary key (tenant_id, user_id)
 );
-comment on table app.members is 'Who belongs to a brand. Read on every request: removal works at once.';
+comment on table app.members is
+    'Who belongs to a brand. Read on every request: removal works at once.';
 create index members_user_id on app.members (user_id);
 alter table app.members enable row level security;
 alter table app.members force row level security;
@@ -256,7 +269,8 @@ alter table app.platform_admins force row level security;
 
 -- ==== sql/10_tenants/02_identity.sql ====
 
--- The tenant of a request: from the verified claim, or named by a platform admin or the service, and
+-- The tenant of a request: from the verified claim, or named by a platform admin or the service,
+-- and
 -- always checked against the tables. Every policy and every door gets it from here.
 -- Cost: one row of members by primary key; policies call it once per statement (InitPlan).
 
@@ -287,7 +301,8 @@ begin atomic
             )
         );
 end;
-comment on function private.tenant_id is 'The brand of this request, or NULL: then no policy lets a row pass.';
+comment on function private.tenant_id is
+    'The brand of this request, or NULL: then no policy lets a row pass.';
 grant execute on function private.tenant_id to authenticated, service_role;
 
 create function private.is_admin() returns boolean
@@ -326,7 +341,8 @@ begin
     perform private.refuse(403, 'not_a_member');
 end
 $$;
-comment on function private.required_tenant_id is 'The brand of this request; otherwise the call ends with 403.';
+comment on function private.required_tenant_id is
+    'The brand of this request; otherwise the call ends with 403.';
 grant execute on function private.required_tenant_id to authenticated, service_role;
 
 create function private.required_admin_tenant_id() returns uuid
@@ -342,7 +358,8 @@ begin
     return v_tenant_id;
 end
 $$;
-comment on function private.required_admin_tenant_id is 'As required_tenant_id, for admins of the brand only.';
+comment on function private.required_admin_tenant_id is
+    'As required_tenant_id, for admins of the brand only.';
 grant execute on function private.required_admin_tenant_id to authenticated, service_role;
 
 -- ==== sql/10_tenants/03_policies.sql ====
@@ -465,7 +482,8 @@ set search_path = ''
 begin atomic
     select private.add_member(private.required_admin_tenant_id(), p_email, p_role);
 end;
-comment on function api.add_member is 'Adds a signed-up user to the brand of this request as rep or admin.';
+comment on function api.add_member is
+    'Adds a signed-up user to the brand of this request as rep or admin.';
 grant execute on function api.add_member to authenticated, service_role;
 
 create function private.add_platform_admin(p_email text) returns uuid
@@ -563,10 +581,13 @@ create table app.sources (
     unique (tenant_id, source_type, source_key),
     check (valid_to is null or valid_from is null or valid_to > valid_from)
 );
-comment on table app.sources is 'A document of a brand. (source_type, source_key) is its stable identity.';
-comment on column app.sources.visibility is 'public: visitors too; tenant: members; private: admins.';
+comment on table app.sources is
+    'A document of a brand. (source_type, source_key) is its stable identity.';
+comment on column app.sources.visibility is
+    'public: visitors too; tenant: members; private: admins.';
 comment on column app.sources.verified_at is 'The date that the document itself declares.';
-comment on column app.sources.valid_to is 'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
+comment on column app.sources.valid_to is
+    'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
 comment on column app.sources.chunk_ids is
     'Its chunks in reading order. Kept here, so that a chunk that only moves is not touched.';
 alter table app.sources enable row level security;
@@ -609,9 +630,11 @@ create table app.chunks (
     unique (tenant_id, source_id, content_hash, occurrence),
     foreign key (tenant_id, source_id) references app.sources on delete cascade
 );
-comment on table app.chunks is 'A passage of a source. A changed passage is a new row: never updated text.';
+comment on table app.chunks is
+    'A passage of a source. A changed passage is a new row: never updated text.';
 comment on column app.chunks.occurrence is 'Counts equal passages of one source: 0, 1, …';
-comment on column app.chunks.verified_at is 'When a person last said that this is true; NULL: never.';
+comment on column app.chunks.verified_at is
+    'When a person last said that this is true; NULL: never.';
 create index chunks_stale on app.chunks (tenant_id, verified_at nulls first) where is_pricing;
 create index chunks_verified_by on app.chunks (verified_by) where verified_by is not null;
 alter table app.chunks enable row level security;
@@ -635,14 +658,15 @@ create policy chunks_delete_admin on app.chunks for delete to authenticated
 grant select, delete on app.chunks to authenticated, service_role;
 grant insert (tenant_id, id, source_id, heading_path, content, occurrence, language, verified_at)
     on app.chunks to authenticated, service_role;
-grant update (verified_at, verified_by) on app.chunks to authenticated, service_role;
+grant update (language, verified_at, verified_by) on app.chunks to authenticated, service_role;
 
 -- ==== sql/20_corpus/02_indexes.sql ====
 
 -- The embedding indexes: one registered model each, one narrow table each, one search function each
 -- (30_retrieval). A vector of another model is refused, never searched.
 -- Storage is plain: a vector that is moved out of line (TOAST) costs four times as much per search.
--- No ANN index: an exact scan of one brand holds 20 ms to about 13,000 chunks, and one ANN index over
+-- No ANN index: an exact scan of one brand holds 20 ms to about 13,000 chunks, and one ANN index
+-- over
 -- all brands loses most rows of a small one.
 
 create table app.embedding_indexes (
@@ -656,9 +680,11 @@ create table app.embedding_indexes (
     threshold double precision not null,
     min_similarity double precision not null check (min_similarity between -1 and 1)
 );
-comment on table app.embedding_indexes is 'The registered indexes. Reference data, the same for all brands.';
+comment on table app.embedding_indexes is
+    'The registered indexes. Reference data, the same for all brands.';
 comment on column app.embedding_indexes.model is 'The one model whose vectors the index holds.';
-comment on column app.embedding_indexes.document_task is 'How the model is told that a text is a document.';
+comment on column app.embedding_indexes.document_task is
+    'How the model is told that a text is a document.';
 comment on column app.embedding_indexes.dense_weight is
     'Weight of the standard score of the cosine, unless the model judges the question itself.';
 comment on column app.embedding_indexes.lexical_weight is
@@ -688,7 +714,8 @@ create table app.chunk_embeddings_primary (
     primary key (tenant_id, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_embeddings_primary is 'Vectors of the primary index: 768 numbers, unit length.';
+comment on table app.chunk_embeddings_primary is
+    'Vectors of the primary index: 768 numbers, unit length.';
 alter table app.chunk_embeddings_primary alter column embedding set storage plain;
 alter table app.chunk_embeddings_primary enable row level security;
 alter table app.chunk_embeddings_primary force row level security;
@@ -700,7 +727,8 @@ create table app.chunk_embeddings_fallback (
     primary key (tenant_id, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_embeddings_fallback is 'Vectors of the fallback index: 768 numbers, unit length.';
+comment on table app.chunk_embeddings_fallback is
+    'Vectors of the fallback index: 768 numbers, unit length.';
 alter table app.chunk_embeddings_fallback alter column embedding set storage plain;
 alter table app.chunk_embeddings_fallback enable row level security;
 alter table app.chunk_embeddings_fallback force row level security;
@@ -712,7 +740,8 @@ create table app.chunk_embeddings_local (
     primary key (tenant_id, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_embeddings_local is 'Vectors of the local index: 384 numbers, unit length.';
+comment on table app.chunk_embeddings_local is
+    'Vectors of the local index: 384 numbers, unit length.';
 alter table app.chunk_embeddings_local alter column embedding set storage plain;
 alter table app.chunk_embeddings_local enable row level security;
 alter table app.chunk_embeddings_local force row level security;
@@ -749,7 +778,8 @@ create table app.chunk_terms (
     primary key (tenant_id, lexeme, chunk_id),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
-comment on table app.chunk_terms is 'Which lexeme stands how often in which chunk. Written by a trigger.';
+comment on table app.chunk_terms is
+    'Which lexeme stands how often in which chunk. Written by a trigger.';
 create index chunk_terms_chunk on app.chunk_terms (tenant_id, chunk_id);
 alter table app.chunk_terms enable row level security;
 alter table app.chunk_terms force row level security;
@@ -764,18 +794,45 @@ as $$
 begin
     insert into app.chunk_terms (tenant_id, lexeme, chunk_id, frequency)
     select n.tenant_id, t.lexeme, n.id, sum(t.frequency)
-    from new_chunks n, private.terms(n.heading_path || e'\n' || n.content, n.language) t
+    from (
+        select c.tenant_id, c.id, c.heading_path, c.content, c.language
+        from new_chunks c
+        -- after an update only a chunk whose language changed has none
+        where not exists (
+            select from app.chunk_terms o where o.tenant_id = c.tenant_id and o.chunk_id = c.id)
+    ) n, private.terms(n.heading_path || e'\n' || n.content, n.language) t
     where length(t.lexeme) <= 200
     group by n.tenant_id, t.lexeme, n.id;
     return null;
 end
 $$;
-comment on function private.write_chunk_terms is 'Files the terms of each new chunk.';
+comment on function private.write_chunk_terms is 'Files the terms of each chunk that has none.';
 
+create function private.drop_chunk_terms() returns trigger
+language plpgsql security definer
+set search_path = ''
+as $$
+begin
+    delete from app.chunk_terms t where t.tenant_id = new.tenant_id and t.chunk_id = new.id;
+    return null;
+end
+$$;
+comment on function private.drop_chunk_terms is
+    'Forgets the terms that another language made of a chunk.';
+
+create trigger chunks_drop_terms after update of language on app.chunks
+    for each row when (old.language <> new.language) execute function private.drop_chunk_terms();
+comment on trigger chunks_drop_terms on app.chunks is
+    'Forgets the terms of a chunk whose language changes.';
 create trigger chunks_write_terms after insert on app.chunks
     referencing new table as new_chunks
     for each statement execute function private.write_chunk_terms();
 comment on trigger chunks_write_terms on app.chunks is 'Files the terms of each new chunk.';
+create trigger chunks_write_terms_again after update on app.chunks
+    referencing new table as new_chunks
+    for each statement execute function private.write_chunk_terms();
+comment on trigger chunks_write_terms_again on app.chunks is
+    'Files the terms of a chunk whose language changed.';
 
 -- ==== sql/20_corpus/04_runs.sql ====
 
@@ -795,9 +852,11 @@ create table app.reindex_runs (
     check ((status = 'running') = (finished_at is null))
 );
 comment on table app.reindex_runs is 'A reindex of some or all sources of a brand.';
-comment on column app.reindex_runs.is_complete is 'All sources were listed; only then may some be retired.';
+comment on column app.reindex_runs.is_complete is
+    'All sources were listed; only then may some be retired.';
 comment on column app.reindex_runs.generation is 'Rises with each run: the newest snapshot wins.';
-comment on column app.reindex_runs.retired is 'Sources removed because the complete listing lacked them.';
+comment on column app.reindex_runs.retired is
+    'Sources removed because the complete listing lacked them.';
 create index reindex_runs_requested_by on app.reindex_runs (requested_by);
 alter table app.reindex_runs enable row level security;
 alter table app.reindex_runs force row level security;
@@ -817,7 +876,8 @@ create table app.reindex_run_sources (
     foreign key (tenant_id, run_id) references app.reindex_runs on delete cascade
 );
 comment on table app.reindex_run_sources is 'What a run did to a source, counted in chunks.';
-comment on column app.reindex_run_sources.source_type is 'NULL when the document could not be read.';
+comment on column app.reindex_run_sources.source_type is
+    'NULL when the document could not be read.';
 comment on column app.reindex_run_sources.changed is 'New chunks under a heading that lost one.';
 comment on column app.reindex_run_sources.reason is 'Why it failed. Never content of the document.';
 create index reindex_run_sources_key on app.reindex_run_sources (tenant_id, source_key);
@@ -882,7 +942,8 @@ begin atomic
     select e.chunk_id from app.chunk_embeddings_local e
     where p_index = 'local' and e.tenant_id = p_tenant_id;
 end;
-comment on function private.index_chunk_ids is 'The chunks of a brand that have a vector in the index.';
+comment on function private.index_chunk_ids is
+    'The chunks of a brand that have a vector in the index.';
 grant execute on function private.index_chunk_ids to authenticated, service_role;
 
 create function private.plan_reindex(
@@ -973,7 +1034,8 @@ begin
     end if;
 end
 $$;
-comment on function private.lock_source is 'Takes the source for this transaction, unless a newer run has it.';
+comment on function private.lock_source is
+    'Takes the source for this transaction, unless a newer run has it.';
 grant execute on function private.lock_source to authenticated, service_role;
 
 create function private.write_source(
@@ -1006,7 +1068,8 @@ begin
     return found;
 end
 $$;
-comment on function private.write_source is 'Inserts the source or updates what differs; whether it wrote.';
+comment on function private.write_source is
+    'Inserts the source or updates what differs; whether it wrote.';
 grant execute on function private.write_source to authenticated, service_role;
 
 create function private.write_chunks(
@@ -1023,6 +1086,10 @@ declare
 begin
     select s.* into strict v_source from app.sources s
     where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key;
+    -- a date to come would keep a price fresh until then: nobody has verified it later than now
+    if v_source.verified_at > p_now then
+        v_source.verified_at := p_now;
+    end if;
     select coalesce(array_agg(coalesce(c.id, gen_random_uuid()) order by c.place), '{}') into v_ids
     from unnest(p_chunk_ids) with ordinality c (id, place);
 
@@ -1038,7 +1105,8 @@ begin
         where c.id is null and c.content is null) then
         raise exception using errcode = 'PT409', message = 'newer_snapshot';
     end if;
-    insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language, verified_at)
+    insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language,
+        verified_at)
     select p_tenant_id, v_ids[c.place], v_source.id, p_headings[c.place], p_contents[c.place],
         p_occurrences[c.place], v_source.language, v_source.verified_at
     from unnest(p_chunk_ids) with ordinality c (id, place)
@@ -1049,14 +1117,19 @@ begin
         join app.chunks c on c.tenant_id = p_tenant_id and c.id = n.id
         where n.old_id is null and c.content_hash <> n.hash
     ) then
-        raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a hash differs from its text';
+        raise exception using errcode = 'PT400', message = 'bad_request',
+            detail = 'a hash differs from its text';
     end if;
 
+    update app.chunks c set language = v_source.language
+    where p_wrote and c.tenant_id = p_tenant_id and c.source_id = v_source.id
+        and c.language <> v_source.language;
     -- a document that was verified again makes its older facts fresh; an older date changes nothing
     if p_wrote then
         update app.chunks c set verified_at = v_source.verified_at
         where c.tenant_id = p_tenant_id and c.source_id = v_source.id
-            and (c.verified_at < v_source.verified_at or c.verified_at is null and v_source.verified_at is not null);
+            and (c.verified_at < v_source.verified_at
+                or c.verified_at is null and v_source.verified_at is not null);
     end if;
     if v_source.chunk_ids <> v_ids or v_source.status <> 'ready' then
         update app.sources s
@@ -1078,7 +1151,8 @@ begin
     return next;
 end
 $$;
-comment on function private.write_chunks is 'Inserts new chunks, deletes gone ones, leaves the others alone.';
+comment on function private.write_chunks is
+    'Inserts new chunks, deletes gone ones, leaves the others alone.';
 grant execute on function private.write_chunks to authenticated, service_role;
 
 create function api.apply_reindex(
@@ -1212,7 +1286,8 @@ begin atomic
     from private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
-    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so vanished ones are retired.';
+    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so '
+    'vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
 create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
@@ -1253,12 +1328,13 @@ comment on function api.fail_source is 'Notes that a source failed and why. Its 
 grant execute on function api.fail_source to authenticated, service_role;
 
 create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
-    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
+    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''
 begin atomic
-    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status, coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
+    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status,
+        coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
         coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
         count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
         coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
@@ -1319,8 +1395,8 @@ comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(p_run_id uuid, p_listing text[])
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
-    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
+    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql
 set search_path = ''
 begin atomic
@@ -1332,8 +1408,8 @@ comment on function api.finish_reindex is
 grant execute on function api.finish_reindex to authenticated, service_role;
 
 create function api.get_reindex(p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint, removed bigint,
-    failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
+    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''
 begin atomic
@@ -1347,7 +1423,8 @@ grant execute on function api.get_reindex to authenticated, service_role;
 
 -- How chunks are ranked and when they answer: shared by all indexes.
 --
--- Order:    dense_weight * z(cosine) + lexical_weight * z(BM25), z being the standard score over all
+-- Order:    dense_weight * z(cosine) + lexical_weight * z(BM25), z being the standard score over
+-- all
 --           chunks of the brand (0 for a chunk without a word of the question).
 -- Evidence: M / (T + 6) + 0.6 * dense_weight * (cosine - 0.55), where T is the idf mass of the
 --           question and M what the chunk matches of it; a word that the brand never uses counts
@@ -1521,7 +1598,8 @@ begin
     where e.tenant_id = p_tenant_id;
 end
 $$;
-comment on function private.similarities_primary is 'Cosine of every chunk of the brand in the primary index.';
+comment on function private.similarities_primary is
+    'Cosine of every chunk of the brand in the primary index.';
 grant execute on function private.similarities_primary to authenticated, service_role;
 
 create function api.match_chunks_primary(
@@ -1561,7 +1639,8 @@ begin
     where e.tenant_id = p_tenant_id;
 end
 $$;
-comment on function private.similarities_fallback is 'Cosine of every chunk of the brand in the fallback index.';
+comment on function private.similarities_fallback is
+    'Cosine of every chunk of the brand in the fallback index.';
 grant execute on function private.similarities_fallback to authenticated, service_role;
 
 create function api.match_chunks_fallback(
@@ -1601,7 +1680,8 @@ begin
     where e.tenant_id = p_tenant_id;
 end
 $$;
-comment on function private.similarities_local is 'Cosine of every chunk of the brand in the local index.';
+comment on function private.similarities_local is
+    'Cosine of every chunk of the brand in the local index.';
 grant execute on function private.similarities_local to authenticated, service_role;
 
 create function api.match_chunks_local(
@@ -1640,7 +1720,8 @@ create table app.models (
         check (timezone(time_zone, timestamp '2000-01-01') is not null),
     unique (task, rung)
 );
-comment on table app.models is 'Models in the order in which they are tried, with their free daily quota.';
+comment on table app.models is
+    'Models in the order in which they are tried, with their free daily quota.';
 comment on column app.models.rung is 'Lower is tried first: the lightest model leads.';
 alter table app.models enable row level security;
 alter table app.models force row level security;
@@ -1662,7 +1743,8 @@ create table private.model_days (
     closed_until timestamptz,
     primary key (model, day)
 );
-comment on table private.model_days is 'Calls of a model on a day of its provider, and until when it is closed.';
+comment on table private.model_days is
+    'Calls of a model on a day of its provider, and until when it is closed.';
 alter table private.model_days enable row level security;
 alter table private.model_days force row level security;
 
@@ -1759,7 +1841,8 @@ begin atomic
         where m.minute < excluded.minute or m.minute = excluded.minute and m.turns < p_cap
     returning true;
 end;
-comment on function private.take_user_turn is 'True when the user had a turn left in this minute; else NULL.';
+comment on function private.take_user_turn is
+    'True when the user had a turn left in this minute; else NULL.';
 
 create function private.take_tenant_turn(p_tenant_id uuid, p_cap integer, p_day date) returns boolean
 language sql
@@ -1769,7 +1852,8 @@ begin atomic
     on conflict (tenant_id, day) do update set turns = d.turns + 1 where d.turns < p_cap
     returning true;
 end;
-comment on function private.take_tenant_turn is 'True when the brand had a turn left on that day; else NULL.';
+comment on function private.take_tenant_turn is
+    'True when the brand had a turn left on that day; else NULL.';
 
 create function private.take_global_turn(p_now timestamptz) returns boolean
 language sql
@@ -1780,7 +1864,8 @@ begin atomic
         where d.turns < (select s.turns_per_day from private.settings s)
     returning true;
 end;
-comment on function private.take_global_turn is 'True when the installation had a turn left today; else NULL.';
+comment on function private.take_global_turn is
+    'True when the installation had a turn left today; else NULL.';
 
 -- ==== sql/50_turns/01_turns.sql ====
 
@@ -1811,7 +1896,8 @@ comment on column app.turns.status is
     'held: the answer would have been a price that nobody verified in time, so it was not said.';
 comment on column app.turns.refusal is 'The code of the limit that refused it.';
 comment on column app.turns.model is 'What wrote the answer: a model, or extractive.';
-comment on column app.turns.attempts is 'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
+comment on column app.turns.attempts is
+    'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
 create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
 create index turns_user on app.turns (user_id);
 create index turns_index_name on app.turns (index_name);
@@ -1839,7 +1925,8 @@ create table app.turn_sources (
     foreign key (tenant_id, source_id) references app.sources on delete set null (source_id)
 );
 comment on table app.turn_sources is 'The chunks that an answer was made from, best first.';
-comment on column app.turn_sources.content_hash is 'Which text it was, also after the chunk is gone.';
+comment on column app.turn_sources.content_hash is
+    'Which text it was, also after the chunk is gone.';
 comment on column app.turn_sources.verified_at is 'How fresh it was when it was used.';
 create index turn_sources_chunk on app.turn_sources (tenant_id, chunk_id);
 create index turn_sources_source on app.turn_sources (tenant_id, source_id);
@@ -1945,7 +2032,8 @@ begin atomic
         limit 10
     ) t;
 end;
-comment on function private.conversation is 'The last ten answered turns of the user''s own conversation.';
+comment on function private.conversation is
+    'The last ten answered turns of the user''s own conversation.';
 
 create function private.usable_indexes(p_tenant_id uuid, p_now timestamptz) returns text[]
 language sql stable
@@ -2013,6 +2101,8 @@ begin
     join app.chunks c on c.tenant_id = p_tenant_id and c.id = u.chunk_id;
     perform private.count_call(a.model, a.outcome, a.wait_seconds, p_now)
     from jsonb_to_recordset(p_attempts) a (model text, outcome text, wait_seconds integer)
+    -- over PostgREST a signed-in user calls this too, and must not close a model for everybody
+    where session_user <> 'authenticator'
     order by a.model;
     return true;
 end
@@ -2131,7 +2221,8 @@ set search_path = ''
 begin atomic
     select t.slug, t.name, t.status, t.members, t.sources, t.chunks from private.list_tenants() t;
 end;
-comment on function api.list_tenants is 'All brands with counts, for the operator and platform admins.';
+comment on function api.list_tenants is
+    'All brands with counts, for the operator and platform admins.';
 grant execute on function api.list_tenants to authenticated, service_role;
 
 $statements$; end $baseline$;

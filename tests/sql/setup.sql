@@ -168,7 +168,7 @@ $$;
 
 do $$
 begin
-    -- where there is plpgsql_check, as in the CI of Postgres 17, it has to be loaded before plpgsql is
+    -- where there is plpgsql_check (the CI of Postgres 17), it has to be loaded before plpgsql is
     if exists (select from pg_available_extensions where name = 'plpgsql_check') then
         create extension plpgsql_check with schema extensions;
         create function test.load_plpgsql_check() returns void

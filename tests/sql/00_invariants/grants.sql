@@ -45,7 +45,7 @@ select set_eq(
     $$ values
         ('app.sources', 'chunk_ids language metadata status status_reason title updated_at url '
             'valid_from valid_to verified_at visibility'),
-        ('app.chunks', 'verified_at verified_by'),
+        ('app.chunks', 'language verified_at verified_by'),
         ('app.reindex_runs', 'finished_at retired status') $$,
     'these columns may be changed: never a tenant_id, an id or a text');
 select set_eq(

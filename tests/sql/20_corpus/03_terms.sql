@@ -1,6 +1,6 @@
 -- The search terms of a chunk: filed when it is written, gone when it goes.
 begin;
-select plan(10);
+select plan(12);
 
 create function pg_temp.terms(p_chunk text) returns text
 language sql
@@ -32,6 +32,18 @@ select is(
     'nobody files a term by hand');
 delete from app.chunks where id = test.id('new');
 select is(pg_temp.terms('new'), null, 'the terms go with the chunk');
+
+-- a document whose language was wrong
+select test.act_as('bob');
+select test.reindex(test.start_run(), 'tongue', '{"Die Preise"}');
+create function pg_temp.tongue() returns text
+language sql
+return (select string_agg(t.lexeme, ' ' order by t.lexeme collate "C") from app.chunk_terms t
+    join app.chunks c on c.id = t.chunk_id join app.sources s on s.id = c.source_id
+    where s.source_key = 'tongue');
+select is(pg_temp.tongue(), 'die preis', 'is filed in the language that it says');
+select test.reindex(test.start_run(), 'tongue', '{"Die Preise"}', '{"language": "de"}');
+select is(pg_temp.tongue(), 'preis', 'and filed anew when it says another, the chunk being kept');
 select test.act_as('carol');
 select is_empty('select lexeme from app.chunk_terms', 'another brand sees none');
 

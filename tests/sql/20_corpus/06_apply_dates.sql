@@ -1,6 +1,6 @@
 -- What a reindex does to the dates of facts: nothing, unless somebody verified the document again.
 begin;
-select plan(21);
+select plan(23);
 
 create function pg_temp.apply(p_contents text[], p_source jsonb) returns text
 language sql
@@ -77,6 +77,13 @@ select is(
 select is(
     pg_temp.apply('{"D 5 €"}', '{}'), 'ready 1 0 3', 'a document without a date');
 select is(pg_temp.ages(), 'D 5 € never', 'gives facts that nobody verified');
+
+-- a date to come
+select is(
+    pg_temp.apply('{"D 5 €","E 4 €"}', pg_temp.days_ago(-3000)), 'ready 1 1 0',
+    'a document that says it was verified in years to come');
+select is(
+    pg_temp.ages(), 'D 5 € 0, E 4 € 0', 'was verified today: the price grows old as others do');
 
 select * from finish();
 rollback;

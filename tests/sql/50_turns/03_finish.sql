@@ -1,6 +1,6 @@
 -- The last transaction of a question: only the own running turn, only chunks of the brand.
 begin;
-select plan(28);
+select plan(29);
 
 select test.add_source('one', 'faq', '{lantern,candle}', '{1,1}',
     p_verified_at => '2026-01-01 00:00+00');
@@ -137,6 +137,19 @@ select test.act_as('carol');
 select is(
     (select models from api.begin_turn('next')), '{gemini-3.6-flash}',
     'a quota of the provider holds for all brands');
+
+-- over PostgREST, whose login is authenticator, a user reports what calls there were
+reset role;
+select set_config('test.calls', coalesce(sum(d.calls), 0)::text, true) from private.model_days d;
+set session authorization authenticator;
+select test.act_as('alice');
+select pg_temp.begin_turn('t9');
+select pg_temp.finish('t9', p_attempts =>
+    '[{"model":"gemini-3.5-flash-lite","outcome":"quota_day"}]');
+reset session authorization;
+select is(
+    (select coalesce(sum(d.calls), 0)::text from private.model_days d),
+    current_setting('test.calls'), 'which closes no model and counts for none');
 
 select * from finish();
 rollback;
