@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
+	"net/http"
 )
 
 // login says which server to speak to and as whom.
@@ -31,21 +31,27 @@ func (a askCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var tell func(string)
-	if !a.JSON {
-		tell = func(s string) { fmt.Println(s) }
-	}
-	r, err := c.ask(ctx, a.Question, tell)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		err = json.NewEncoder(os.Stdout).Encode(r)
-	} else {
-		fmt.Println(dim.Render(footer(r)))
-	}
+	r, err := a.print(ctx, c)
 	if err == nil && r.Outcome != "answered" {
 		return &exit{code: exitNothing}
 	}
 	return err
+}
+
+func (a askCmd) print(ctx context.Context, c *client) (reply, error) {
+	var r reply
+	if a.JSON {
+		var body json.RawMessage
+		question := map[string]string{"question": a.Question}
+		if err := c.call(ctx, http.MethodPost, "/v1/ask", question, &body); err != nil {
+			return r, err
+		}
+		fmt.Println(string(body))
+		return r, json.Unmarshal(body, &r)
+	}
+	r, err := c.ask(ctx, a.Question, func(s string) { fmt.Println(block(0, plain, s)) })
+	if err == nil {
+		fmt.Printf("%s\n%s\n", block(0, r.mark(), outcomes[r.Outcome]), block(0, dim, footer(r)))
+	}
+	return r, err
 }

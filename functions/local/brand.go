@@ -89,7 +89,9 @@ func (o *operator) createUser(ctx context.Context, email, password string) (stri
 	if err != nil {
 		return "", err
 	}
-	_, err = o.auth.CreateUser(ctx, email, hash)
+	if _, err = o.auth.CreateUser(ctx, email, hash); is(err, problem.BadRequest) {
+		return "", fmt.Errorf("%q is not an e-mail address", email)
+	}
 	return made, err
 }
 

@@ -29,7 +29,7 @@ type refusal struct {
 	code, message string
 }
 
-func (e *refusal) Error() string { return fmt.Sprintf("%s (%d %s)", e.message, e.status, e.code) }
+func (e *refusal) Error() string { return fmt.Sprintf("%s (%s)", e.message, e.code) }
 
 // signIn opens a session with e-mail and password and keeps its access token.
 func (c *client) signIn(ctx context.Context, email, password string) error {

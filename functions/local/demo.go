@@ -126,8 +126,8 @@ func (d *demo) review(ctx context.Context) error {
 		}
 		verified++
 	}
-	d.did("The admin's review list: %d stale prices, %d verified just now, %d left as they are",
-		len(stale.Chunks), verified, len(stale.Chunks)-verified)
+	d.did("The admin's review list: %d stale prices, of which %d stay so, for the demo",
+		len(stale.Chunks), len(stale.Chunks)-verified)
 	return nil
 }
 
@@ -153,11 +153,7 @@ func play(ctx context.Context, c *client, s scene) error {
 	if err != nil {
 		return err
 	}
-	mark := green
-	if r.Outcome != "answered" {
-		mark = amber
-	}
-	fmt.Println(block(5, mark, outcomes[r.Outcome]))
+	fmt.Println(block(5, r.mark(), outcomes[r.Outcome]))
 	fmt.Println(block(5, dim, footer(r)))
 	if r.Outcome != s.outcome {
 		return fmt.Errorf("the demo expected %q to be %s, but it was %s", s.question, s.outcome, r.Outcome)

@@ -34,6 +34,9 @@ func (c ingestCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer op.close()
+	if err := op.requireTenant(ctx, c.Tenant); err != nil {
+		return err
+	}
 	cache, err := postgres.CacheDir()
 	if err != nil {
 		return err

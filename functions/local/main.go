@@ -5,22 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"porchlight/functions/internal/problem"
 )
 
 // version is set when a release is built.
 var version = "development"
 
 type cli struct {
-	Demo    demoCmd    `cmd:"" help:"Show it all: two fictional brands, seven questions, nothing left running."`
+	Demo    demoCmd    `cmd:"" help:"Show it all: two fictional brands, eight questions, nothing left running."`
 	Serve   serveCmd   `cmd:"" help:"Run database, sign-in and all handlers on this machine."`
-	Ask     askCmd     `cmd:"" help:"Ask a running server a question, as a signed-in rep."`
+	Ask     askCmd     `cmd:"" help:"Ask a running server a question, as a signed-in rep. Ends with 0 when it is answered, with 3 when not."`
 	Tenant  tenantCmd  `cmd:"" help:"Register and list brands."`
-	User    userCmd    `cmd:"" help:"Create people who can sign in."`
+	User    userCmd    `cmd:"" help:"Create people who can sign in, and give them new passwords."`
 	Ingest  ingestCmd  `cmd:"" help:"Index the documents of a brand (the operator's way, straight to the database)."`
 	Reindex reindexCmd `cmd:"" help:"Start or watch a reindex on a running server, as a signed-in admin."`
 	Migrate migrateCmd `cmd:"" help:"Bring a database up to date."`
@@ -76,11 +79,23 @@ func run(ctx context.Context, args []string) int {
 	case errors.Is(err, context.Canceled):
 		return exitFailed
 	}
-	fmt.Fprintln(os.Stderr, "porchlight:", err)
+	fmt.Fprintln(os.Stderr, "porchlight:", explain(err))
 	if ended != nil {
 		return ended.code
 	}
 	return exitFailed
+}
+
+// explain is what a person reads: of a refusal its sentence, of anything else all that is known.
+func explain(err error) string {
+	var p *problem.Error
+	if !errors.As(err, &p) || p.Code == problem.Internal {
+		return err.Error()
+	}
+	if p.Err != nil && p.Status() == http.StatusConflict { // the cause says which file
+		return p.Message() + " (" + p.Err.Error() + ")"
+	}
+	return p.Message()
 }
 
 type versionCmd struct{}

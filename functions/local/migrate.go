@@ -17,15 +17,7 @@ type migrateCmd struct {
 
 // Run applies what is missing. The bookkeeping is that of the Supabase CLI, so that either may be used.
 func (m migrateCmd) Run(ctx context.Context) error {
-	if m.DatabaseURL == "" {
-		server, err := startPostgres(ctx, m.Data, whisper)
-		if err != nil {
-			return err
-		}
-		fmt.Println("The database of this machine is up to date.")
-		return server.Stop()
-	}
-	applied, err := postgres.Migrate(ctx, m.DatabaseURL, supabase.Files)
+	applied, err := m.migrate(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,4 +31,17 @@ func (m migrateCmd) Run(ctx context.Context) error {
 		fmt.Println("applied", name)
 	}
 	return nil
+}
+
+// migrate returns what it applied. The database of this machine is migrated whenever it starts, also by
+// a serve that is running now.
+func (m migrateCmd) migrate(ctx context.Context) ([]string, error) {
+	if m.DatabaseURL != "" {
+		return postgres.Migrate(ctx, m.DatabaseURL, supabase.Files)
+	}
+	op, err := m.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, op.close()
 }

@@ -36,7 +36,15 @@ func block(indent int, style lipgloss.Style, text string) string {
 var outcomes = map[string]string{
 	"answered": "answered",
 	"held":     "held back: the price is not verified in time",
-	"no_match": "not in the documents: the brand's own words, nothing generated",
+	"no_match": "not in the documents: the brand's own words",
+}
+
+// mark is the colour of an outcome.
+func (r reply) mark() lipgloss.Style {
+	if r.Outcome == "answered" {
+		return green
+	}
+	return amber
 }
 
 // footer is the fine print under an answer: date, sources, what made it, and how long it took.
@@ -55,7 +63,7 @@ func footer(r reply) string {
 	}
 	model := r.Model
 	if model == "" {
-		model = "no model"
+		model = "nothing generated"
 	}
 	facts := []string{model, r.Index + " index", fmt.Sprintf("%d ms", r.MS.Total)}
 	if r.AsOf != nil {

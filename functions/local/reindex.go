@@ -69,6 +69,7 @@ func (c reindexStartCmd) Run(ctx context.Context) error {
 type reindexShowCmd struct {
 	login  `embed:""`
 	Tenant string `help:"Slug of the brand, for platform admins; otherwise your own."`
+	JSON   bool   `help:"As without: it is always JSON."`
 	RunID  string `arg:"" name:"run" help:"Id of the run."`
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"porchlight/functions/internal/ingest"
+	"porchlight/functions/internal/store"
 )
 
 type serveCmd struct {
@@ -62,7 +63,7 @@ type served struct {
 // addBrands registers and indexes the brand of each folder in dir; an empty dir means none.
 func (w *world) addBrands(ctx context.Context, dir string, tell func(served)) error {
 	if dir == "" {
-		return nil
+		return w.hintAtFirstBrand(ctx)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "brand.yaml"))
 	if err != nil {
@@ -84,6 +85,15 @@ func (w *world) addBrands(ctx context.Context, dir string, tell func(served)) er
 		tell(served{brand.Slug, brand.Name, accounts, summary})
 	}
 	return nil
+}
+
+// hintAtFirstBrand tells somebody who starts with nothing how to go on.
+func (w *world) hintAtFirstBrand(ctx context.Context) error {
+	tenants, err := w.operator.store.ListTenants(ctx, store.Service(""))
+	if err == nil && len(tenants) == 0 {
+		fmt.Fprintln(os.Stderr, "There is no brand yet: bin/porchlight tenant add <folder>, or serve --brands <folder of folders>")
+	}
+	return err
 }
 
 func printBrand(b served) {

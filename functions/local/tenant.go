@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"porchlight/functions/internal/store"
@@ -37,7 +38,7 @@ func (t tenantAddCmd) Run(ctx context.Context) error {
 	}
 	fmt.Printf("%s is registered as %s.\n", brand.Name, brand.Slug)
 	printAccounts(accounts)
-	fmt.Printf("Next: porchlight ingest --tenant %s --library %s --all\n", brand.Slug, t.Dir)
+	fmt.Printf("Next: bin/porchlight ingest --tenant %s --library %s --all\n", brand.Slug, t.Dir)
 	return nil
 }
 
@@ -74,7 +75,7 @@ func (t tenantListCmd) Run(ctx context.Context) error {
 		return json.NewEncoder(os.Stdout).Encode(append([]store.Tenant{}, tenants...))
 	}
 	if len(tenants) == 0 {
-		fmt.Println("There is no brand yet. Register one: porchlight tenant add <folder>")
+		fmt.Println("There is no brand yet. Register one: bin/porchlight tenant add <folder>")
 		return nil
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -86,7 +87,7 @@ func (t tenantListCmd) Run(ctx context.Context) error {
 }
 
 type userCmd struct {
-	Add userAddCmd `cmd:"" help:"Create a user of this machine, and make it a member or platform admin."`
+	Add userAddCmd `cmd:"" help:"Create a user of this machine or change the password; make it a member or platform admin."`
 }
 
 type userAddCmd struct {
@@ -95,18 +96,22 @@ type userAddCmd struct {
 	Tenant        string `help:"Slug of the brand to join."`
 	Role          string `help:"Role in that brand." enum:"rep,admin" default:"rep"`
 	PlatformAdmin bool   `help:"May register brands and act for any of them."`
-	Password      string `help:"The password; empty: a random one, shown once." env:"PORCHLIGHT_NEW_PASSWORD"`
+	Password      string `help:"The password, also a new one for a known user; empty: a random one for a new user, shown once." env:"PORCHLIGHT_NEW_PASSWORD"`
 	JSON          bool   `help:"Print one JSON object."`
 }
 
-// Run creates the user, or gives a known one the password, and adds it where asked.
+// Run creates the user, or gives a known one the new password, and adds it where asked.
 func (u userAddCmd) Run(ctx context.Context) error {
 	op, err := u.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer op.close()
-	a := account{Email: u.Email, Role: u.Role}
+	// before anything is made: a password that is made up is shown once
+	if err := op.requireTenant(ctx, u.Tenant); err != nil {
+		return err
+	}
+	a := account{Email: u.Email}
 	if a.Password, err = op.createUser(ctx, u.Email, u.Password); err != nil {
 		return err
 	}
@@ -114,6 +119,7 @@ func (u userAddCmd) Run(ctx context.Context) error {
 		if err := op.store.AddMember(ctx, store.Service(u.Tenant), u.Email, u.Role); err != nil {
 			return fmt.Errorf("join %s: %w", u.Tenant, err)
 		}
+		a.Role = u.Role
 	}
 	if u.PlatformAdmin {
 		if err := op.store.AddPlatformAdmin(ctx, store.Service(""), u.Email); err != nil {
@@ -124,6 +130,18 @@ func (u userAddCmd) Run(ctx context.Context) error {
 	if u.JSON {
 		return json.NewEncoder(os.Stdout).Encode(a)
 	}
+	if u.Password != "" {
+		fmt.Println("The password is set.")
+	}
 	printAccounts([]account{a})
 	return nil
+}
+
+// requireTenant says that a brand is not there, before its absence shows as a refusal; none is fine.
+func (o *operator) requireTenant(ctx context.Context, slug string) error {
+	tenants, err := o.store.ListTenants(ctx, store.Service(""))
+	if err != nil || slug == "" || slices.ContainsFunc(tenants, func(t store.Tenant) bool { return t.Slug == slug }) {
+		return err
+	}
+	return fmt.Errorf("there is no brand %q: porchlight tenant list shows those there are", slug)
 }

@@ -43,6 +43,10 @@ func openWorld(ctx context.Context, o worldOptions) (w *world, err error) {
 			err = errors.Join(err, w.close())
 		}
 	}()
+	if host, _, err := net.SplitHostPort(o.address); err != nil || !isLoopback(host) {
+		return w, fmt.Errorf("--address must be host:port of this machine, such as 127.0.0.1:8787; " +
+			"others reach it through a proxy that speaks TLS")
+	}
 	listener, err := net.Listen("tcp", o.address)
 	if err != nil {
 		return w, fmt.Errorf("listen on %s: %w; choose another with --address", o.address, err)
@@ -157,6 +161,11 @@ func (w *world) close() error {
 	}
 	w.closers = nil
 	return errors.Join(errs...)
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func ignoreClosed(close func() error) func() error {

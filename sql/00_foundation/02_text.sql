@@ -23,7 +23,14 @@ begin atomic
             '\s*[-+]?\d')
         or p_content ~* ('\d([.,]\s?[-–]+)?\s*([€$£¥\u20a0-\u20cf元円원]|欧元|يورو|'
             '(eur|euros?|usd|gbp|chf|ct|cents?|pence|kr|dkk|sek|nok|pln|zł|kč|czk|ft|huf)\M)')
-        or p_content ~* '([€$£¥]|\m(eur|usd|gbp|chf|ct|sek|nok|dkk|pln)\M)[^:;\n]{0,20}:\s*[-+]?\d';
+        or p_content ~* '([€$£¥]|\m(eur|usd|gbp|chf|ct|sek|nok|dkk|pln)\M)[^:;\n]{0,20}:\s*[-+]?\d'
+        -- 45,- and twenty euros
+        or p_content ~ '\d[.,][-–](\s|$|[.;])'
+        or p_content ~* ('(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty'
+            '|hundred|thousand|ein|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf'
+            '|zig|ßig|hundert|tausend|un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez'
+            '|once|doce|ce|te|nta|cien|cientos|mil)\s+'
+            '(euros?|dollars?|pounds?|pence|cents?|francs?|franken|cents?|céntimos?|dólares?)\M');
 end;
 comment on function private.states_price is
     'Whether the text states an amount of money. What it accepts has to be verified by a person.';

@@ -81,7 +81,8 @@ end;
 comment on function private.reindex_summary is 'A run with its counts in chunks and its sources.';
 grant execute on function private.reindex_summary to authenticated, service_role;
 
-create function private.finish_reindex(p_tenant_id uuid, p_run_id uuid, p_listing text[], p_now timestamptz)
+create function private.finish_reindex(
+    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean, p_now timestamptz)
 returns void
 language plpgsql
 set search_path = ''
@@ -103,7 +104,7 @@ begin
     from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
 
     -- an empty listing is a broken crawl, not an empty brand
-    if v_run.is_complete and cardinality(p_listing) > 0 then
+    if v_run.is_complete and not p_is_interrupted and cardinality(p_listing) > 0 then
         delete from app.sources s
         where s.tenant_id = p_tenant_id
             and (s.source_key <> all (p_listing)
@@ -120,7 +121,8 @@ begin
         get diagnostics v_retired = row_count;
     end if;
     update app.reindex_runs r
-    set status = case when v_failed = 0 then 'ready' when v_done = 0 then 'failed' else 'partial' end,
+    set status = case when v_failed = 0 and not p_is_interrupted then 'ready'
+            when v_done = 0 then 'failed' else 'partial' end,
         retired = v_retired, finished_at = p_now
     where r.tenant_id = p_tenant_id and r.id = p_run_id;
 end
@@ -128,17 +130,20 @@ $$;
 comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
-create function api.finish_reindex(p_run_id uuid, p_listing text[])
+create function api.finish_reindex(
+    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
 returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
     removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql
 set search_path = ''
 begin atomic
-    select private.finish_reindex(private.required_admin_tenant_id(), p_run_id, p_listing, now());
+    select private.finish_reindex(
+        private.required_admin_tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.finish_reindex is
-    'Closes a run. A complete run retires sources that p_listing lacks; an empty listing retires none.';
+    'Closes a run. A complete run that was not interrupted retires the sources that p_listing lacks; '
+    'an empty listing retires none.';
 grant execute on function api.finish_reindex to authenticated, service_role;
 
 create function api.get_reindex(p_run_id uuid)

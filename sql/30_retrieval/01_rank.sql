@@ -11,7 +11,7 @@
 
 create function private.question_terms(p_tenant_id uuid, p_question text)
 returns table (words integer[], lexemes text[])
-language sql stable rows 1
+language sql stable strict rows 1
 set search_path = ''
 begin atomic
     with languages as (

@@ -55,7 +55,7 @@ begin atomic
     select r.*
     from private.required_tenant_id() t (id)
     cross join private.similarities_primary(t.id, private.usable_vector('primary', p_model, p_embedding)) s
-    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
@@ -96,7 +96,7 @@ begin atomic
     select r.*
     from private.required_tenant_id() t (id)
     cross join private.similarities_fallback(t.id, private.usable_vector('fallback', p_model, p_embedding)) s
-    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
@@ -137,7 +137,7 @@ begin atomic
     select r.*
     from private.required_tenant_id() t (id)
     cross join private.similarities_local(t.id, private.usable_vector('local', p_model, p_embedding)) s
-    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;

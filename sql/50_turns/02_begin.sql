@@ -61,7 +61,9 @@ begin
     select p.language, p.persona, p.fallback into begin_turn.language, begin_turn.persona, begin_turn.fallback
     from app.personas p
     where p.tenant_id = p_tenant_id
-    order by p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
+    -- the language of the question, else the one that the client prefers, else that of the brand
+    order by p.language = private.question_language(p_question, p_tenant_id) desc nulls last,
+        p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
     limit 1;
     history := private.conversation(p_tenant_id, p_user_id, begin_turn.conversation_id);
     indexes := private.usable_indexes(p_tenant_id, p_now);
@@ -71,6 +73,27 @@ end
 $$;
 comment on function private.begin_turn is 'See api.begin_turn.';
 grant execute on function private.begin_turn to authenticated;
+
+create function private.question_language(p_question text, p_tenant_id uuid) returns text
+language sql stable
+set search_path = ''
+begin atomic
+    with words as (
+        select p.language, (
+            select coalesce(sum(cardinality(v.positions)), 0)
+            from unnest(to_tsvector('pg_catalog.simple', p_question)) v
+        ) - (
+            select coalesce(sum(cardinality(v.positions)), 0)
+            from unnest(to_tsvector(private.text_search_config(p.language), p_question)) v
+        ) as small
+        from app.personas p where p.tenant_id = p_tenant_id
+    )
+    select case when count(*) = 1 then min(w.language) end
+    from words w
+    where w.small > 0 and w.small = (select max(o.small) from words o);
+end;
+comment on function private.question_language is
+    'The language of the brand with the most small words (stop words) in the question, if one leads.';
 
 create function private.conversation(p_tenant_id uuid, p_user_id uuid, p_conversation_id uuid) returns jsonb
 language sql stable

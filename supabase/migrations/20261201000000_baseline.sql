@@ -63,7 +63,14 @@ begin atomic
             '\s*[-+]?\d')
         or p_content ~* ('\d([.,]\s?[-–]+)?\s*([€$£¥\u20a0-\u20cf元円원]|欧元|يورو|'
             '(eur|euros?|usd|gbp|chf|ct|cents?|pence|kr|dkk|sek|nok|pln|zł|kč|czk|ft|huf)\M)')
-        or p_content ~* '([€$£¥]|\m(eur|usd|gbp|chf|ct|sek|nok|dkk|pln)\M)[^:;\n]{0,20}:\s*[-+]?\d';
+        or p_content ~* '([€$£¥]|\m(eur|usd|gbp|chf|ct|sek|nok|dkk|pln)\M)[^:;\n]{0,20}:\s*[-+]?\d'
+        -- 45,- and twenty euros
+        or p_content ~ '\d[.,][-–](\s|$|[.;])'
+        or p_content ~* ('(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|teen|ty'
+            '|hundred|thousand|ein|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf'
+            '|zig|ßig|hundert|tausend|un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez'
+            '|once|doce|ce|te|nta|cien|cientos|mil)\s+'
+            '(euros?|dollars?|pounds?|pence|cents?|francs?|franken|cents?|céntimos?|dólares?)\M');
 end;
 comment on function private.states_price is
     'Whether the text states an amount of money. What it accepts has to be verified by a person.';
@@ -1347,7 +1354,8 @@ end;
 comment on function private.reindex_summary is 'A run with its counts in chunks and its sources.';
 grant execute on function private.reindex_summary to authenticated, service_role;
 
-create function private.finish_reindex(p_tenant_id uuid, p_run_id uuid, p_listing text[], p_now timestamptz)
+create function private.finish_reindex(
+    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean, p_now timestamptz)
 returns void
 language plpgsql
 set search_path = ''
@@ -1369,7 +1377,7 @@ begin
     from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
 
     -- an empty listing is a broken crawl, not an empty brand
-    if v_run.is_complete and cardinality(p_listing) > 0 then
+    if v_run.is_complete and not p_is_interrupted and cardinality(p_listing) > 0 then
         delete from app.sources s
         where s.tenant_id = p_tenant_id
             and (s.source_key <> all (p_listing)
@@ -1386,7 +1394,8 @@ begin
         get diagnostics v_retired = row_count;
     end if;
     update app.reindex_runs r
-    set status = case when v_failed = 0 then 'ready' when v_done = 0 then 'failed' else 'partial' end,
+    set status = case when v_failed = 0 and not p_is_interrupted then 'ready'
+            when v_done = 0 then 'failed' else 'partial' end,
         retired = v_retired, finished_at = p_now
     where r.tenant_id = p_tenant_id and r.id = p_run_id;
 end
@@ -1394,17 +1403,20 @@ $$;
 comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
-create function api.finish_reindex(p_run_id uuid, p_listing text[])
+create function api.finish_reindex(
+    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
 returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
     removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql
 set search_path = ''
 begin atomic
-    select private.finish_reindex(private.required_admin_tenant_id(), p_run_id, p_listing, now());
+    select private.finish_reindex(
+        private.required_admin_tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.finish_reindex is
-    'Closes a run. A complete run retires sources that p_listing lacks; an empty listing retires none.';
+    'Closes a run. A complete run that was not interrupted retires the sources that p_listing lacks; '
+    'an empty listing retires none.';
 grant execute on function api.finish_reindex to authenticated, service_role;
 
 create function api.get_reindex(p_run_id uuid)
@@ -1434,7 +1446,7 @@ grant execute on function api.get_reindex to authenticated, service_role;
 
 create function private.question_terms(p_tenant_id uuid, p_question text)
 returns table (words integer[], lexemes text[])
-language sql stable rows 1
+language sql stable strict rows 1
 set search_path = ''
 begin atomic
     with languages as (
@@ -1615,7 +1627,7 @@ begin atomic
     select r.*
     from private.required_tenant_id() t (id)
     cross join private.similarities_primary(t.id, private.usable_vector('primary', p_model, p_embedding)) s
-    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
@@ -1656,7 +1668,7 @@ begin atomic
     select r.*
     from private.required_tenant_id() t (id)
     cross join private.similarities_fallback(t.id, private.usable_vector('fallback', p_model, p_embedding)) s
-    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
@@ -1697,7 +1709,7 @@ begin atomic
     select r.*
     from private.required_tenant_id() t (id)
     cross join private.similarities_local(t.id, private.usable_vector('local', p_model, p_embedding)) s
-    left join private.question_terms(t.id, p_question) q on p_question <> ''
+    left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
 end;
@@ -2006,7 +2018,9 @@ begin
     select p.language, p.persona, p.fallback into begin_turn.language, begin_turn.persona, begin_turn.fallback
     from app.personas p
     where p.tenant_id = p_tenant_id
-    order by p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
+    -- the language of the question, else the one that the client prefers, else that of the brand
+    order by p.language = private.question_language(p_question, p_tenant_id) desc nulls last,
+        p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
     limit 1;
     history := private.conversation(p_tenant_id, p_user_id, begin_turn.conversation_id);
     indexes := private.usable_indexes(p_tenant_id, p_now);
@@ -2016,6 +2030,27 @@ end
 $$;
 comment on function private.begin_turn is 'See api.begin_turn.';
 grant execute on function private.begin_turn to authenticated;
+
+create function private.question_language(p_question text, p_tenant_id uuid) returns text
+language sql stable
+set search_path = ''
+begin atomic
+    with words as (
+        select p.language, (
+            select coalesce(sum(cardinality(v.positions)), 0)
+            from unnest(to_tsvector('pg_catalog.simple', p_question)) v
+        ) - (
+            select coalesce(sum(cardinality(v.positions)), 0)
+            from unnest(to_tsvector(private.text_search_config(p.language), p_question)) v
+        ) as small
+        from app.personas p where p.tenant_id = p_tenant_id
+    )
+    select case when count(*) = 1 then min(w.language) end
+    from words w
+    where w.small > 0 and w.small = (select max(o.small) from words o);
+end;
+comment on function private.question_language is
+    'The language of the brand with the most small words (stop words) in the question, if one leads.';
 
 create function private.conversation(p_tenant_id uuid, p_user_id uuid, p_conversation_id uuid) returns jsonb
 language sql stable

@@ -42,9 +42,11 @@ func TestCommand_SaysWhatIsWrong(t *testing.T) {
 		{"an ingest of both", []string{"ingest", "--tenant=" + glowmere, "--library=.", "--all", "--source=a.md"}, 2, "--all"},
 		{"a folder that is not there", []string{"tenant", "add", nowhere}, 2, "nowhere"},
 		{"a folder without a brand", []string{"tenant", "add", "testdata"}, 1, "brand.yaml"},
-		{"an unknown brand", []string{"ingest", "--tenant=no-such-brand", "--library=" + corpora + "/" + glowmere, "--all"}, 1, "not_a_member"},
+		{"an unknown brand", []string{"ingest", "--tenant=no-such-brand", "--library=" + corpora + "/" + glowmere, "--all"}, 1, `no brand "no-such-brand"`},
+		{"the documents of another brand", []string{"ingest", "--tenant=" + skeinwick, "--library=" + corpora + "/" + glowmere, "--all"}, 1, "another brand"},
+		{"an address that is not of this machine", []string{"serve", "--address=192.0.2.1:8787"}, 1, "--address"},
 		{"an unknown role", []string{"user", "add", "x@nobody.example", "--role=owner"}, 2, "--role"},
-		{"an address that is none", []string{"user", "add", "nobody", "--password=a-long-pass-phrase"}, 1, "bad_request"},
+		{"an address that is none", []string{"user", "add", "nobody", "--password=a-long-pass-phrase"}, 1, "e-mail address"},
 		{"a server that does not answer", []string{"ask", "--url=http://127.0.0.1:1", "--email=" + email, "--password=x", "x"}, 1, "porchlight serve"},
 		{"a wrong password", []string{"ask", "--url=" + doorstep.url, "--email=" + email, "--password=not-the-one", "x"}, 1, "invalid_credentials"},
 	} {
@@ -81,11 +83,11 @@ func TestCommand_AskPrintsForPeopleAndPrograms(t *testing.T) {
 		r := runIn(t, environment, "ask", "--json", c.question)
 		var said struct {
 			facts
-			TurnID    string `json:"turn_id"`
-			Sentences []string
+			TurnID string `json:"turn_id"`
+			Answer string
 		}
 		decode(t, r.stdout, &said)
-		if r.code != c.code || said.Outcome != c.outcome || said.TurnID == "" || !strings.Contains(strings.Join(said.Sentences, " "), c.says) {
+		if r.code != c.code || said.Outcome != c.outcome || said.TurnID == "" || !strings.Contains(said.Answer, c.says) {
 			t.Errorf("%s ended with %d: %s%s", c.question, r.code, r.stdout, r.stderr)
 		}
 		people := runIn(t, environment, "ask", c.question)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,54 @@ func (g generative) embeddingQuotas(t *testing.T) {
 		if primary != step.primary || fallback != step.fallback {
 			t.Errorf("%s: %d and %d calls, want %d and %d", step.name, primary, fallback, step.primary, step.fallback)
 		}
+	}
+}
+
+// An embedding that fails stores nothing of its document, not even what another index had got, so that
+// the next run finds it new. O35 O45 O50
+func (g generative) failedIndexing(t *testing.T) {
+	admin := g.server.admin(t, g.slug)
+	stored := func() string {
+		t.Helper()
+		return g.server.text(t, `select count(c) || ' ' || count(p) || ' ' || count(f) || ' ' || count(l)
+			from app.sources s join app.chunks c on c.source_id = s.id
+			left join app.chunk_embeddings_primary p on p.chunk_id = c.id
+			left join app.chunk_embeddings_fallback f on f.chunk_id = c.id
+			left join app.chunk_embeddings_local l on l.chunk_id = c.id
+			where s.source_key = 'faq/lamps.md'`)
+	}
+	g.write(t, "faq/lamps.md", "# Lamps\n\nThe porch lamp burns for nine hours.\n")
+	for _, c := range []struct {
+		name, model string
+		response    gemini.Response
+	}{
+		{"503", fallbackModel, gemini.Unavailable()},
+		{"a spent quota", primaryModel, gemini.Quota(0, gemini.PerDay)},
+		{"a model that was retired", primaryModel, gemini.NotFound()},
+		{"vectors of another length", primaryModel, gemini.Vectors(make([]float32, 3072))},
+		{"a vector of zeros", fallbackModel, gemini.Vectors(make([]float32, 768))},
+		{"no vector", primaryModel, gemini.Vectors()},
+		{"a page instead of JSON", primaryModel, gemini.Raw(http.StatusBadGateway, "<html>")},
+	} {
+		g.provider.Queue(c.model, c.response)
+		done := admin.reindex(`{"all":true}`)
+		failed := 0
+		for _, s := range done.Sources {
+			if s.Status == "error" && s.Key == "faq/lamps.md" && strings.HasPrefix(s.Reason, "embedding_failed") {
+				failed++
+			}
+		}
+		if done.Status != "partial" || done.Failed != 1 || failed != 1 || done.Added+done.Removed != 0 {
+			t.Errorf("%s: %+v", c.name, done)
+		}
+		if got := stored(); got != "0 0 0 0" {
+			t.Errorf("%s: stored %s", c.name, got)
+		}
+	}
+	if done := admin.reindex(`{"all":true}`); done.Status != "ready" || done.Added != 1 {
+		t.Errorf("the next run: %+v", done)
+	}
+	if got := stored(); got != "1 1 1 1" {
+		t.Errorf("the next run stored %s", got)
 	}
 }

@@ -57,6 +57,7 @@ func TestGemini(t *testing.T) {
 		{"NO_ANSWER is the fallback text", generative.noAnswer},
 		{"spent quotas close models", generative.quotas},
 		{"a spent embedding quota moves question and index together", generative.embeddingQuotas},
+		{"a document without vectors is not stored, and comes with the next run", generative.failedIndexing},
 		{"a client that leaves ends the turn", generative.clientLeaves},
 		{"a provider that is away gives no key away", generative.providerAway},
 	} {

@@ -58,19 +58,31 @@ func runAll(ctx context.Context, m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	binary = filepath.Join(root, "porchlight")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../functions/local")
-	if output, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("build the command: %w\n%s", err, output)
-	}
+	built := make(chan error, 1)
+	go func() { built <- build(ctx) }() // while Postgres starts
 	if cluster, err = postgres.Start(ctx, postgres.Options{Fast: true}); err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop(), noneLeft()) }()
+	if _, err := cluster.Template(ctx); err != nil {
+		return 1, err
+	}
+	if err := <-built; err != nil {
+		return 1, err
+	}
 	if doorstep, err = openDoorstep(ctx); err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, doorstep.stop(), doorstep.checkLog()) }()
 	return m.Run(), nil
+}
+
+func build(ctx context.Context) error {
+	output, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../functions/local").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("build the command: %w\n%s", err, output)
+	}
+	return nil
 }
 
 // openDoorstep serves copies of the two brands. The tests ask more in a minute than a person may, and

@@ -90,7 +90,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/v1/reindex", a.Reindex)
 	mux.Handle("/v1/reindex/", a.Reindex)
 	mux.Handle("/v1/review/", a.Review)
-	mux.Handle("/healthz", web.NewHealth(a.options))
+	mux.Handle("/", web.NewHealth(a.options)) // which also tells unknown paths that they are unknown
 	return mux
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"porchlight/functions/internal/config"
 	"porchlight/functions/internal/corpus"
@@ -47,16 +48,16 @@ func (x Indexer) Index(ctx context.Context, j Job) (ingest.Summary, error) {
 		j.Began(id)
 	}
 	stored := brandStore{j.Store, j.Principal, id, x.models.documents}
-	summary, err := x.run(ctx, j, stored, j.Folder(slug))
+	summary, err := x.run(ctx, j, stored, slug)
 	if err != nil && summary.Run.ID == "" { // it never came to the run that was opened for it
-		_, finishErr := stored.FinishReindex(ctx, ingest.Run{ID: id}, nil)
+		_, finishErr := stored.FinishReindex(ctx, ingest.Run{ID: id}, nil, true)
 		err = errors.Join(err, finishErr)
 	}
 	return summary, err
 }
 
-func (x Indexer) run(ctx context.Context, j Job, stored brandStore, dir string) (ingest.Summary, error) {
-	fsys, folder, err := ingest.OpenFolder(dir)
+func (x Indexer) run(ctx context.Context, j Job, stored brandStore, slug string) (ingest.Summary, error) {
+	fsys, folder, err := ingest.OpenFolder(j.Folder(slug))
 	if err != nil {
 		return ingest.Summary{}, missingLibrary(err)
 	}
@@ -65,9 +66,14 @@ func (x Indexer) run(ctx context.Context, j Job, stored brandStore, dir string) 
 	if err != nil {
 		return ingest.Summary{}, missingLibrary(err)
 	}
+	if brand.Slug != slug {
+		return ingest.Summary{}, problem.New(problem.LibraryMismatch, errors.New("brand.yaml names another brand"))
+	}
+	defaults := brand.Defaults()
+	defaults.Today = time.Now()
 	r := &ingest.Reindexer{
 		Library: ingest.NewFolder(fsys), Store: stored, Embedders: x.models.documents,
-		Profile: ingest.Doorstep(), Defaults: brand.Defaults(), Progress: j.Progress,
+		Profile: ingest.Doorstep(), Defaults: defaults, Progress: j.Progress,
 	}
 	summary, err := r.Run(ctx, j.Selection)
 	if errors.Is(err, ingest.ErrEmptyLibrary) {
@@ -116,8 +122,10 @@ func (b brandStore) FailSource(ctx context.Context, run ingest.Run, key, reason 
 	return b.db.FailSource(ctx, b.p, run.ID, key, reason)
 }
 
-func (b brandStore) FinishReindex(ctx context.Context, run ingest.Run, listing []string) (int, error) {
-	view, err := b.db.FinishReindex(ctx, b.p, run.ID, listing)
+func (b brandStore) FinishReindex(
+	ctx context.Context, run ingest.Run, listing []string, isInterrupted bool,
+) (int, error) {
+	view, err := b.db.FinishReindex(ctx, b.p, run.ID, listing, isInterrupted)
 	return view.Retired, err
 }
 

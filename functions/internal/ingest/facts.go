@@ -19,6 +19,7 @@ import (
 type Defaults struct {
 	Language   string            // ISO 639-1; English when empty
 	Visibility corpus.Visibility // corpus.Tenant when empty
+	Today      time.Time         // no document was verified after it; zero: not checked
 	Types      map[string]string // first folder of the key → source type, the usual ones when nil
 }
 
@@ -100,7 +101,43 @@ func describe(key string, p page, d Defaults) (corpus.Source, error) {
 	case utf8.RuneCountInString(s.URL) > maxURL:
 		return s, malformed(f[factURL].line, "url has more than %d characters", maxURL)
 	}
-	return s, setDates(&s, f)
+	if err := checkNames(f); err != nil {
+		return s, err
+	}
+	return s, setDates(&s, f, d.Today)
+}
+
+// checkNames refuses a name that is almost one of our facts: a verified_at that is spelled wrong would
+// be forgotten in silence.
+func checkNames(f map[string]fact) error {
+	for name, it := range f {
+		for _, known := range knownFacts() {
+			if d := distance(name, known); d > 0 && d <= 2 && len(known) > 4 {
+				return malformed(it.line, "unknown fact %q: is it %s?", clip(name), known)
+			}
+		}
+	}
+	return nil
+}
+
+// distance is the number of letters to insert, delete or replace to get from a to b (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
 }
 
 // given returns the facts that have a value, each on one line and normalised.
@@ -129,7 +166,7 @@ func others(f map[string]fact) map[string]any {
 	return metadata
 }
 
-func setDates(s *corpus.Source, f map[string]fact) error {
+func setDates(s *corpus.Source, f map[string]fact, today time.Time) error {
 	for _, date := range []struct {
 		name string
 		at   **time.Time
@@ -145,6 +182,10 @@ func setDates(s *corpus.Source, f map[string]fact) error {
 			return malformed(it.line, "%s is not a date like 2026-11-20", date.name)
 		}
 		*date.at = &day
+	}
+	// somewhere on earth it is tomorrow already
+	if !today.IsZero() && s.VerifiedAt != nil && s.VerifiedAt.After(today.Add(24*time.Hour)) {
+		return malformed(f[factVerifiedAt].line, "verified_at lies in the future")
 	}
 	if s.ValidFrom != nil && s.ValidTo != nil && !s.ValidTo.After(*s.ValidFrom) {
 		return malformed(f[factValidTo].line, "valid_to is not after valid_from")

@@ -28,6 +28,9 @@ func frontMatter(text string) (facts map[string]fact, rest string, lines int, er
 		block, isClosed = strings.CutSuffix(block, "\n---")
 	}
 	block = strings.TrimPrefix(block, "\n")
+	if beginning, _, _ := strings.Cut(block, "\n\n"); isOpen && !isClosed && namesAFact(beginning) {
+		return nil, "", 0, malformed(1, "the front matter has no closing ---")
+	}
 	if !isOpen || !isClosed || block == "" || strings.HasPrefix(block, "\n") {
 		return nil, text, 0, nil
 	}

@@ -99,6 +99,7 @@ func TestFrontMatter_RefusesABrokenBlockThatNamesAFact(t *testing.T) {
 		{"unquoted colon", "---\nvisibility: private\ntitle: Prices: 2026\n---\nx", "malformed: line 3: the front matter is not YAML keys and values"},
 		{"key given twice", "---\ntype: faq\ntype: price\n---\nx", "malformed: line 3: the front matter is not YAML keys and values"},
 		{"open quote", "---\n\"title\": 'x\n---\nx", "malformed: line 2: the front matter is not YAML keys and values"},
+		{"never closed", "---\ntitle: x\nvisibility: private\n\nText", "malformed: line 1: the front matter has no closing ---"},
 		{"endless", "---\ntitle: x\nnote: " + strings.Repeat("y", maxFrontMatter) + "\n---\nx", "malformed: line 1: the front matter is longer than 8192 bytes"},
 	}
 	for _, tt := range tests {

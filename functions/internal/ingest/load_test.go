@@ -116,13 +116,16 @@ func TestLoad_RefusesWithKeyReasonAndLine(t *testing.T) {
 		{"a title too long to store", "a.csv", "# title: " + strings.Repeat("x", 501) + "\na,b\n1,2", "malformed: line 1: title has more than 500 characters"},
 		{"an address too long to store", "a.md", "---\nurl: https://a.example/" + strings.Repeat("x", 2000) + "\n---\nx", "malformed: line 2: url has more than 2000 characters"},
 		{"address that runs code", "a.md", "---\nurl: javascript:alert(1)\n---\nx", "malformed: line 2: url is not an http or https address"},
+		{"a date to come", "a.md", "---\nverified_at: 2027-05-01\n---\nx", "malformed: line 2: verified_at lies in the future"},
+		{"a fact spelled wrong", "a.md", "---\ntitle: A\nverifed_at: 2026-11-01\n---\nx", `malformed: line 3: unknown fact "verifed_at": is it verified_at?`},
+		{"a fact of a table spelled wrong", "a.csv", "# visibilty: private\na,b\n1,2", `malformed: line 1: unknown fact "visibilty": is it visibility?`},
 		{"list for a title", "a.md", "---\ntitle: [a, b]\n---\nx", "malformed: line 2: title must be plain text"},
 		{"deep nesting", "a.md", "x\n\n" + strings.Repeat("> ", 32) + "y", "malformed: line 3: lists or quotations nested too deeply"},
 		{"deep indentation", "a.md", "- x\n" + strings.Repeat(" ", 100) + "- y", "malformed: line 2: lists or quotations nested too deeply"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := Load(tt.key, strings.NewReader(tt.text), Defaults{})
+			_, err := Load(tt.key, strings.NewReader(tt.text), Defaults{Today: *day("2026-12-01")})
 			var refusal *Refusal
 			if !errors.As(err, &refusal) {
 				t.Fatalf("error %v is no refusal", err)

@@ -62,7 +62,7 @@ func (r *Reindexer) Run(ctx context.Context, sel Selection) (Summary, error) {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
 	var finishErr error
-	if s.Retired, finishErr = r.Store.FinishReindex(end, run, listing); finishErr != nil {
+	if s.Retired, finishErr = r.Store.FinishReindex(end, run, listing, err != nil); finishErr != nil {
 		finishErr = fmt.Errorf("finish reindex: %w", finishErr)
 	}
 	return s, errors.Join(err, finishErr)

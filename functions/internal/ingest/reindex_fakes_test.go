@@ -17,14 +17,15 @@ import (
 // memory is a Store that keeps everything in maps and follows the contract of the interface. Calls
 // out of order fail the test.
 type memory struct {
-	t        *testing.T
-	indexes  []string // registered, also those that no embedder fills
-	sources  map[string]*stored
-	open     bool
-	applied  []Apply           // those that wrote
-	vectors  int               // written
-	failed   map[string]string // key → reason
-	listings [][]string        // one for each run that ended
+	interrupted bool // as the last run said
+	t           *testing.T
+	indexes     []string // registered, also those that no embedder fills
+	sources     map[string]*stored
+	open        bool
+	applied     []Apply           // those that wrote
+	vectors     int               // written
+	failed      map[string]string // key → reason
+	listings    [][]string        // one for each run that ended
 
 	planErr, applyErr map[string]error // by key
 	startErr, failErr error
@@ -141,8 +142,11 @@ func (m *memory) FailSource(_ context.Context, run Run, key, reason string) erro
 	return m.failErr
 }
 
-func (m *memory) FinishReindex(ctx context.Context, run Run, listing []string) (retired int, err error) {
+func (m *memory) FinishReindex(
+	ctx context.Context, run Run, listing []string, isInterrupted bool,
+) (retired int, err error) {
 	m.check(run)
+	m.interrupted = isInterrupted
 	if ctx.Err() != nil {
 		m.t.Error("the end of a run can't be recorded in a context that is over")
 	}

@@ -135,8 +135,8 @@ func TestReindex_EndsItsRunWhenItsContextEnds(t *testing.T) {
 	if len(w.primary.calls) != 2 || len(w.store.failed) != 0 {
 		t.Errorf("%d calls, failed %q: the source is not to blame", len(w.primary.calls), w.store.failed)
 	}
-	if w.store.open || w.store.listings[0] != nil {
-		t.Error("the run was left open or retired something")
+	if w.store.open || w.store.listings[0] != nil || !w.store.interrupted {
+		t.Error("the run was left open, retired something or passed for a whole one")
 	}
 }
 

@@ -27,9 +27,10 @@ type Store interface {
 	FailSource(ctx context.Context, run Run, key, reason string) error
 
 	// FinishReindex ends the run. listing is every key of the library when sources that are not in it may
-	// be retired, and nil when none may. It returns how many were. It is also called after the run's
+	// be retired, and nil when none may. A run that ended before all selected sources were through is
+	// interrupted. It returns how many were. It is also called after the run's
 	// context has ended, with one of its own.
-	FinishReindex(ctx context.Context, run Run, listing []string) (retired int, err error)
+	FinishReindex(ctx context.Context, run Run, listing []string, isInterrupted bool) (retired int, err error)
 }
 
 // Embedder makes the vectors of one index.

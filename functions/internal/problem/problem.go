@@ -5,6 +5,8 @@ package problem
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"time"
 )
@@ -28,6 +30,7 @@ const (
 	NewerSnapshot       Code = "newer_snapshot"
 	ReindexRunning      Code = "reindex_running"
 	LibraryMissing      Code = "library_missing"
+	LibraryMismatch     Code = "library_mismatch"
 	BodyTooLarge        Code = "body_too_large"
 	WrongContentType    Code = "wrong_content_type"
 	ModelMismatch       Code = "model_mismatch"
@@ -61,6 +64,7 @@ var meanings = map[Code]meaning{
 	NewerSnapshot:       {http.StatusConflict, "A newer version of this source is already indexed."},
 	ReindexRunning:      {http.StatusConflict, "This source is being indexed right now."},
 	LibraryMissing:      {http.StatusConflict, "The documents of this brand can't be found; nothing was changed."},
+	LibraryMismatch:     {http.StatusConflict, "The folder belongs to another brand; nothing was changed."},
 	BodyTooLarge:        {http.StatusRequestEntityTooLarge, "The request body is too large."},
 	WrongContentType:    {http.StatusUnsupportedMediaType, "Send the body as application/json."},
 	ModelMismatch:       {http.StatusUnprocessableEntity, "The vectors come from another model than the index."},
@@ -99,13 +103,28 @@ func (e *Error) Unwrap() error { return e.Err }
 // Status returns the HTTP status of the code.
 func (e *Error) Status() int { return meanings[e.Code].status }
 
-// Message returns the one sentence for the person, with the detail when there is one.
+// Message returns the sentence for the person, with the detail when there is one and how long to wait
+// when waiting helps.
 func (e *Error) Message() string {
 	m := meanings[e.Code].message
 	if e.Detail != "" {
 		m += " " + e.Detail
 	}
+	if e.RetryAfter > 0 {
+		m += fmt.Sprintf(" Try again in %s.", wait(e.RetryAfter))
+	}
 	return m
+}
+
+// wait says a duration as people do, rounded up.
+func wait(d time.Duration) string {
+	switch {
+	case d <= time.Minute:
+		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
+	case d <= time.Hour:
+		return fmt.Sprintf("%d minutes", int(math.Ceil(d.Minutes())))
+	}
+	return fmt.Sprintf("%d hours", int(math.Ceil(d.Hours())))
 }
 
 // From returns the *Error in err's chain, or an Internal one around err.

@@ -137,13 +137,15 @@ func (s *Store) FailSource(ctx context.Context, p identity.Principal, runID, key
 const runColumns = `run_id::text, tenant, status, added, changed, kept, removed, failed, retired, started_at,
 	finished_at, sources`
 
-// FinishReindex closes a run. A complete run retires the sources that listing lacks; an empty listing
-// retires none.
-func (s *Store) FinishReindex(ctx context.Context, p identity.Principal, runID string, listing []string) (RunView, error) {
+// FinishReindex closes a run. A complete run that was not interrupted retires the sources that listing
+// lacks; an empty listing retires none.
+func (s *Store) FinishReindex(
+	ctx context.Context, p identity.Principal, runID string, listing []string, isInterrupted bool,
+) (RunView, error) {
 	var v RunView
 	err := s.as(ctx, p, call{
-		`select ` + runColumns + ` from api.finish_reindex($1::uuid, $2)`,
-		[]any{runID, append([]string{}, listing...)}, v.read(),
+		`select ` + runColumns + ` from api.finish_reindex($1::uuid, $2, $3)`,
+		[]any{runID, append([]string{}, listing...), isInterrupted}, v.read(),
 	})
 	if err != nil {
 		return RunView{}, fmt.Errorf("finish reindex: %w", err)

@@ -26,7 +26,7 @@ func TestWrap_WritesTheProblemOfTheReturnedError(t *testing.T) {
 		{"a bare error is internal and keeps its cause", errors.New(canary), 500, "", "internal.json"},
 		{"a code behind two wraps", fmt.Errorf("begin turn: %w", fmt.Errorf("call: %w", problem.New(problem.NotAMember, errors.New(canary)))), 403, "", "not_a_member.json"},
 		{"a detail joins the message", &problem.Error{Code: problem.BadRequest, Detail: `Say "all": true & no <more>.`}, 400, "", "detail.json"},
-		{"a wait of 1 ms is a second", &problem.Error{Code: problem.RateLimited, RetryAfter: time.Millisecond}, 429, "1", "rate_limited.json"},
+		{"a wait of 1 ms is a second", &problem.Error{Code: problem.RateLimited, RetryAfter: time.Millisecond}, 429, "1", "rate_limited_1s.json"},
 		{"a wait is rounded up", &problem.Error{Code: problem.DatabaseUnavailable, RetryAfter: 1500 * time.Millisecond}, 503, "2", "database_unavailable.json"},
 		{"a whole second stays", &problem.Error{Code: problem.RateLimited, RetryAfter: 3 * time.Second}, 429, "3", "rate_limited.json"},
 		{"a code that has no status is internal", problem.New("no_such_code", errors.New(canary)), 500, "", "internal.json"},

@@ -1,6 +1,6 @@
 -- How text is hashed and recognised as a price.
 begin;
-select plan(51);
+select plan(57);
 
 -- The hash: O29 O30 O31. Go reads the same lines (functions/internal/corpus/hash_test.go) ---------
 
@@ -58,6 +58,12 @@ from (values
     ('每月 120 元', true),
     ('月額 ¥1,200', true),
     ('₹499', true),
+    ('The check costs twenty euros.', true),
+    ('It is 45,- for each wall.', true),
+    ('Das macht zwanzig Euro im Monat.', true),
+    ('Cuesta treinta euros al mes.', true),
+    ('We take no euros in cash.', false),
+    ('Pages 3,-5 are blank.', false),
     ('We answer in 12 hours.', false),
     ('12 krankheiten', false),
     ('We take €, $ and £.', false),

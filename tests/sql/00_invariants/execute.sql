@@ -30,7 +30,7 @@ insert into expected values
         custom_access_token_hook}'),
     -- nobody but the owner
     ('', 'private', '{
-        conversation, count_call, definers, drop_chunk_terms, open_models, refuse,
+        conversation, count_call, definers, drop_chunk_terms, open_models, question_language, refuse,
         require_platform_admin, take_global_turn, take_tenant_turn, take_user_turn,
         usable_indexes, write_chunk_terms}');
 

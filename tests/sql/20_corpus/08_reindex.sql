@@ -1,6 +1,6 @@
 -- The life of a reindex run: what it counts, what fails, what it retires.
 begin;
-select plan(29);
+select plan(30);
 
 create temporary table runs (name text, id uuid);
 grant select, insert on runs to public;
@@ -122,6 +122,12 @@ select throws_ok(
 select throws_ok(
     $$ select api.fail_source(test.id('no run'), 'z', 'r') $$, 'PT404', 'not_found',
     'just as no run at all');
+select test.act_as('bob');
+select pg_temp.start('cut');
+select api.fail_source(pg_temp.run('cut'), 'gone', 'r');
+select is(
+    (select r.status || ' ' || r.retired from api.finish_reindex(pg_temp.run('cut'), '{new}', true) r),
+    'failed 0', 'a run that was interrupted is no success and retires nothing');
 select test.act_as('pat', 'one');
 select is(
     pg_temp.finish('open', '{new}'), 'ready 0 0 0 0 0 0', 'a platform admin ends it for the brand');

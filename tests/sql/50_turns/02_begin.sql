@@ -1,6 +1,6 @@
 -- The first transaction of a question: what the answer is made with.
 begin;
-select plan(31);
+select plan(32);
 
 create function pg_temp.begin_turn(
     p_question text default 'why?', p_turn text default null, p_conversation text default null,
@@ -64,16 +64,19 @@ select test.act_as('superuser');
 update app.tenant_limits set turns_per_minute = 100;
 select test.act_as('alice');
 select is(
-    (select persona from pg_temp.begin_turn(p_language => 'es')), 'amable',
-    'in the language of the question');
+    (select persona from pg_temp.begin_turn('Home Flex?', p_language => 'es')), 'amable',
+    'in the language that the client prefers');
 select is(
-    (select persona from pg_temp.begin_turn(p_language => 'fr')), 'friendly',
+    (select persona from pg_temp.begin_turn('¿Cuánto es para los dos?', p_language => 'en')),
+    'amable', 'but above all in the language of the question');
+select is(
+    (select persona from pg_temp.begin_turn('Home Flex?', p_language => 'fr')), 'friendly',
     'else in that of the brand');
 select test.act_as('superuser');
 update app.tenants set language = 'de';
 select test.act_as('alice');
 select is(
-    (select persona from pg_temp.begin_turn(p_language => 'fr')), 'friendly',
+    (select persona from pg_temp.begin_turn('Home Flex?', p_language => 'fr')), 'friendly',
     'else in the first there is');
 select is(
     (select language from pg_temp.begin_turn(p_language => 'fr')), 'en', 'and says which');
