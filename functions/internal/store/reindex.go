@@ -115,7 +115,8 @@ func (s *Store) ApplyReindex(
 		}
 		calls = append(calls, call{
 			`select api.put_embeddings($1, $2, $3, $4, $5::integer[], $6)`,
-			[]any{src.Type, src.Key, v.Index, v.Model, v.Places, texts}, nil,
+			[]any{src.Type, src.Key, v.Index, v.Model, v.Places, texts},
+			nil,
 		})
 	}
 	if err := s.as(ctx, p, calls...); err != nil {
@@ -145,7 +146,8 @@ func (s *Store) FinishReindex(
 	var v RunView
 	err := s.as(ctx, p, call{
 		`select ` + runColumns + ` from api.finish_reindex($1::uuid, $2, $3)`,
-		[]any{runID, append([]string{}, listing...), isInterrupted}, v.read(),
+		[]any{runID, append([]string{}, listing...), isInterrupted},
+		v.read(),
 	})
 	if err != nil {
 		return RunView{}, fmt.Errorf("finish reindex: %w", err)

@@ -65,11 +65,14 @@ func (s *Store) MatchChunks(ctx context.Context, p identity.Principal, m turn.Se
 		return nil, fmt.Errorf("match chunks: there is no index %q", m.Index)
 	}
 	var matches []corpus.Match
-	err := s.ask(ctx, p, call{sql, []any{vectorText(m.Vector), m.Model, m.Question, m.Limit, m.DenseWeight},
+	err := s.ask(ctx, p, call{
+		sql,
+		[]any{vectorText(m.Vector), m.Model, m.Question, m.Limit, m.DenseWeight},
 		func(rows pgx.Rows) (err error) {
 			matches, err = pgx.CollectRows(rows, pgx.RowToStructByPos[corpus.Match])
 			return err
-		}})
+		},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("match chunks: %w", err)
 	}
@@ -95,8 +98,10 @@ func (s *Store) FinishTurn(ctx context.Context, p identity.Principal, f turn.Fin
 	}
 	err = s.as(ctx, p, call{
 		`select api.finish_turn($1::uuid, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::uuid[], $9::double precision[])`,
-		[]any{f.TurnID, f.Status, nullable(f.Answer), nullable(f.Index), nullable(f.Model), string(attempts),
-			string(millis), ids, similarities},
+		[]any{
+			f.TurnID, f.Status, nullable(f.Answer), nullable(f.Index), nullable(f.Model), string(attempts),
+			string(millis), ids, similarities,
+		},
 		nil,
 	})
 	if err != nil {

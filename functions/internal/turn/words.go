@@ -21,8 +21,10 @@ var languages = map[string]words{
 		never: "There is a price in “%s”, but nobody has verified it within the %d days that %s allows. " +
 			"Please check it before you quote it.",
 		open: "Open “%s”",
-		months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August",
-			"September", "October", "November", "December"},
+		months: [12]string{
+			"January", "February", "March", "April", "May", "June", "July", "August",
+			"September", "October", "November", "December",
+		},
 		date: "%d %s %d",
 	},
 	"de": {
@@ -31,8 +33,10 @@ var languages = map[string]words{
 		never: "In „%s“ steht ein Preis, aber niemand hat ihn innerhalb der %d Tage geprüft, die %s erlaubt. " +
 			"Bitte prüfen Sie ihn, bevor Sie ihn nennen.",
 		open: "„%s“ öffnen",
-		months: [12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August",
-			"September", "Oktober", "November", "Dezember"},
+		months: [12]string{
+			"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August",
+			"September", "Oktober", "November", "Dezember",
+		},
 		date: "%d. %s %d",
 	},
 	"es": {
@@ -41,8 +45,10 @@ var languages = map[string]words{
 		never: "Hay un precio en «%s», pero nadie lo ha verificado en los %d días que permite %s. " +
 			"Compruébelo antes de decirlo.",
 		open: "Abrir «%s»",
-		months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto",
-			"septiembre", "octubre", "noviembre", "diciembre"},
+		months: [12]string{
+			"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto",
+			"septiembre", "octubre", "noviembre", "diciembre",
+		},
 		date: "%d de %s de %d",
 	},
 }
