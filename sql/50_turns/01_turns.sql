@@ -29,6 +29,7 @@ comment on column app.turns.attempts is
     'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
 create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
 create index turns_user on app.turns (user_id);
+create index turns_running on app.turns (tenant_id, user_id) where status = 'running';
 create index turns_index_name on app.turns (index_name);
 alter table app.turns enable row level security;
 alter table app.turns force row level security;

@@ -1912,6 +1912,7 @@ comment on column app.turns.attempts is
     'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
 create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
 create index turns_user on app.turns (user_id);
+create index turns_running on app.turns (tenant_id, user_id) where status = 'running';
 create index turns_index_name on app.turns (index_name);
 alter table app.turns enable row level security;
 alter table app.turns force row level security;
@@ -1979,6 +1980,11 @@ begin
     where t.id = p_tenant_id;
     turn_id := coalesce(p_turn_id, gen_random_uuid());
     conversation_id := coalesce(p_conversation_id, turn_id);
+    -- what a process left open when it died; no turn takes that long
+    update app.turns t set status = 'failed', finished_at = p_now
+    where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.status = 'running'
+        and t.created_at < p_now - interval '5 minutes';
+
     v_tomorrow := (v_limits.today + 1)::timestamp at time zone v_limits.time_zone;
     case
         when p_question = '' then

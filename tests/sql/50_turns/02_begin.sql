@@ -1,6 +1,6 @@
 -- The first transaction of a question: what the answer is made with.
 begin;
-select plan(32);
+select plan(33);
 
 create function pg_temp.begin_turn(
     p_question text default 'why?', p_turn text default null, p_conversation text default null,
@@ -160,6 +160,23 @@ select test.act_as('alice');
 select is(
     (select refusal from pg_temp.begin_turn('why me?')), 'question_too_long',
     'a brand may allow less');
+
+-- a turn that nobody ended
+select test.act_as('superuser');
+delete from app.turns;
+insert into app.turns (tenant_id, id, conversation_id, user_id, status, question, created_at)
+select test.id('one'), test.id(t.name), test.id(t.name), test.id(t.person), 'running', '?',
+    now() - t.age
+from (values ('lost', 'alice', interval '6 minutes'), ('young', 'alice', '4 minutes'),
+    ('hers', 'bob', '6 minutes')) t (name, person, age);
+update app.tenant_limits set question_characters = 2000, turns_per_minute = 1000;
+select test.act_as('alice');
+select pg_temp.begin_turn('why?', 'next');
+select test.act_as('superuser');
+select results_eq(
+    $$ select id, status from app.turns where finished_at is not null $$,
+    $$ values (test.id('lost'), 'failed') $$,
+    'is closed as failed when its user asks again, five minutes later');
 
 select * from finish();
 rollback;
