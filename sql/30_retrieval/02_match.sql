@@ -27,6 +27,7 @@ create function private.similarities_primary(p_tenant_id uuid, p_embedding exten
 returns table (ids uuid[], similarities double precision[])
 language plpgsql stable rows 1
 set search_path = ''
+set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
 as $$
 declare
     v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
@@ -54,7 +55,8 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_primary(t.id, private.usable_vector('primary', p_model, p_embedding)) s
+    cross join private.similarities_primary(
+        t.id, private.usable_vector('primary', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
@@ -68,6 +70,7 @@ create function private.similarities_fallback(p_tenant_id uuid, p_embedding exte
 returns table (ids uuid[], similarities double precision[])
 language plpgsql stable rows 1
 set search_path = ''
+set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
 as $$
 declare
     v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
@@ -95,7 +98,8 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_fallback(t.id, private.usable_vector('fallback', p_model, p_embedding)) s
+    cross join private.similarities_fallback(
+        t.id, private.usable_vector('fallback', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
@@ -109,6 +113,7 @@ create function private.similarities_local(p_tenant_id uuid, p_embedding extensi
 returns table (ids uuid[], similarities double precision[])
 language plpgsql stable rows 1
 set search_path = ''
+set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
 as $$
 declare
     v_query extensions.vector(384) := p_embedding;  -- cast once, not once a row
@@ -136,7 +141,8 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_local(t.id, private.usable_vector('local', p_model, p_embedding)) s
+    cross join private.similarities_local(
+        t.id, private.usable_vector('local', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;

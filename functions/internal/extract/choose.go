@@ -25,20 +25,30 @@ func (s scorer) answer(limit int) Answer {
 func (s scorer) start(limit int) *passage {
 	var found *passage
 	for _, p := range s.chunks.passages {
-		if s.answers(p) && (found == nil || s.score(p) > s.score(found)) {
+		if s.answers(p) && (found == nil || s.isBetter(p, found)) {
 			found = p
 		}
 	}
 	if found == nil {
 		return nil
 	}
-	if first := found.passages[0]; s.isAsked(found.chunk) && !first.isRow && found.index < limit {
+	isFact := s.question.price == priceAsked && len(s.question.named) > 0
+	if first := found.passages[0]; !isFact && s.isAsked(found.chunk) && first.row == nil && found.index < limit {
 		found = first
 	}
 	if found.isQuestion && found.next() != nil {
 		found = found.next()
 	}
 	return found
+}
+
+// isBetter compares passages that may both answer. For a price, one that says itself what it is the price
+// of goes before one under a heading that does.
+func (s scorer) isBetter(p, than *passage) bool {
+	if saysOne, saysOther := p.share > 0, than.share > 0; p.isMoney && than.isMoney && s.question.price == priceAsked && saysOne != saysOther {
+		return saysOne
+	}
+	return s.score(p) > s.score(than)
 }
 
 // isReply says whether a section is the reply to its heading, from its first sentence on: so are
@@ -51,8 +61,22 @@ func (s scorer) isReply(k *chunk) bool {
 
 // isAsked says whether the heading of a section is the question.
 func (s scorer) isAsked(k *chunk) bool {
-	inHeading := s.share(func(t term) float64 { return best(t.stem, k.heading) })
-	return s.isReply(k) || len(s.question.terms) > 0 && inHeading >= minHeading || nearness(k.cosine) >= minHeading
+	return s.isReply(k) || s.inHeading(k) >= minHeading || nearness(k.cosine) >= minHeading
+}
+
+// inHeading is the share of the question that the heading of a section holds, helped by the headings
+// above it.
+func (s scorer) inHeading(k *chunk) float64 {
+	own := 0.0
+	both := s.share(func(t term) float64 {
+		inOwn := best(t.stem, k.heading)
+		own = max(own, inOwn)
+		return max(inOwn, headingShare*best(t.stem, k.context))
+	})
+	if own == 0 {
+		return 0
+	}
+	return both
 }
 
 // window returns start and what follows it as long as it belongs together.
@@ -61,14 +85,14 @@ func (s scorer) window(start *passage, limit int) []*passage {
 	whole := s.isAsked(start.chunk)
 	isIntro := start.text[len(start.text)-1] == ':'
 	for p := start.next(); p != nil && len(picked) < limit; p = p.next() {
-		if start.isRow {
-			if p.isRow && s.score(p) >= s.score(start)-tie {
+		if start.row != nil {
+			if p.row != nil && s.score(p) >= s.score(start)-tie {
 				picked = append(picked, p)
 			}
 			continue
 		}
 		follows := whole || isIntro || p.paragraph == start.paragraph && p.share > 0
-		if p.isRow && !isIntro || p.isQuestion || !follows || s.speaksOfOthers(p) || p.IsStale && p.isPrice {
+		if p.row != nil && !isIntro || p.isQuestion || !follows || s.speaksOfOthers(p) || p.IsStale && p.isPrice {
 			break
 		}
 		picked = append(picked, p)
@@ -112,7 +136,7 @@ func (s scorer) second(picked []*passage) *passage {
 			}
 			return best(t.stem, p.own)
 		})
-		mayFollow := p.chunk != picked[0].chunk && !p.IsStale && (s.answers(p) || !p.isPrice && !p.isQuestion)
+		mayFollow := p.chunk != picked[0].chunk && !p.isOther && !p.IsStale && (s.answers(p) || !p.isPrice && !p.isQuestion)
 		if mayFollow && closed >= minClosed && closed > most {
 			found, most = p, closed
 		}

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -17,12 +16,13 @@ type chunks struct {
 	list     []*chunk
 	passages []*passage
 	names    []string        // plain names of table rows (their first cells), longest first
-	families map[string]bool // first words of the names: "home" of "home flex"
+	families map[string]bool // first words of the names and their stems: "home" of "home flex"
 }
 
 type chunk struct {
 	corpus.Match
 	rank     int
+	isOther  bool // below the threshold of the search
 	passages []*passage
 	heading  map[string]bool // terms of the last heading, or of the title when there is none
 	context  map[string]bool // terms of the title and the headings above
@@ -41,12 +41,16 @@ type passage struct {
 	text       string
 	index      int
 	paragraph  int
-	isRow      bool
 	isQuestion bool
 	isPrice    bool // states one
 	isSpan     bool // states how long
+	saysPrice  bool // speaks of one
+	isMoney    bool // states a price that is no percentage
+	saysNo     bool // it or its heading says that something is not there
+	isCase     bool // speaks of a special case
 	own        map[string]bool
 	names      []string // names of rows that it says, in its order; of a row, its own
+	row        *row     // nil when it is none
 
 	lexical float64 // share of the question that the passage and its headings hold
 	thing   float64 // the same of what is asked about, without price and time
@@ -55,81 +59,19 @@ type passage struct {
 	near    float64 // how near its meaning is, 0 to 1
 }
 
-func readChunks(matches []corpus.Match) chunks {
+func readChunks(matches, others []corpus.Match) chunks {
 	c := chunks{families: map[string]bool{}}
-	for i, m := range matches {
+	for i, m := range slices.Concat(matches, others) {
 		if guard.Hostile(m) {
 			continue
 		}
 		k := readChunk(m, i)
+		k.isOther = i >= len(matches)
 		c.list = append(c.list, k)
 		c.passages = append(c.passages, k.passages...)
 	}
 	c.readNames()
 	return c
-}
-
-// readNames collects the names of the table rows, and which passage says which.
-func (c *chunks) readNames() {
-	for _, p := range c.passages {
-		words := guard.Words(p.firstCell())
-		if !p.isRow || len(words) == 0 {
-			continue
-		}
-		c.names = append(c.names, strings.Join(words, " "))
-		if len(words) > 1 {
-			c.families[words[0]] = true
-		}
-	}
-	slices.SortFunc(c.names, func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
-	})
-	c.names = slices.Compact(c.names)
-	for _, p := range c.passages {
-		if p.isRow {
-			p.names = []string{strings.Join(guard.Words(p.firstCell()), " ")}
-		} else {
-			p.names = c.namesIn(p.text)
-		}
-	}
-}
-
-// namesIn returns the names that a text says, in its order. "Home Flex Plus" does not say "Home Flex".
-// A text that says no name in full may say the beginning of some, of two words at least.
-func (c chunks) namesIn(text string) []string {
-	var whole, begun []string
-	said := " " + strings.Join(guard.Words(text), " ") + " "
-	spoken := said
-	longest := 1
-	for _, n := range c.names {
-		if strings.Contains(said, " "+n+" ") {
-			said = strings.ReplaceAll(said, " "+n+" ", " "+strings.Repeat("|", len(n))+" ")
-			whole = append(whole, n)
-		}
-		switch words := saidFirst(n, said); {
-		case words > longest:
-			longest, begun = words, []string{n}
-		case words == longest && words > 1:
-			begun = append(begun, n)
-		}
-	}
-	if len(whole) == 0 {
-		return begun
-	}
-	slices.SortStableFunc(whole, func(a, b string) int {
-		return strings.Index(spoken, " "+a+" ") - strings.Index(spoken, " "+b+" ")
-	})
-	return whole
-}
-
-// saidFirst counts the first words of a name that a text says together.
-func saidFirst(name, said string) int {
-	words := strings.Fields(name)
-	n := 0
-	for n < len(words) && strings.Contains(said, " "+strings.Join(words[:n+1], " ")+" ") {
-		n++
-	}
-	return n
 }
 
 func readChunk(m corpus.Match, rank int) *chunk {
@@ -153,6 +95,12 @@ func readChunk(m corpus.Match, rank int) *chunk {
 	return k
 }
 
+// specialCase is how a sentence says that it holds now and then only.
+var specialCase = regexp.MustCompile(`(?i)\b(?:cannot|can't|impossible|only (?:when|if)|unless|except|nur (?:wenn|falls)|außer|es sei denn|` +
+	`unmöglich|solo (?:si|cuando)|salvo|excepto|a menos que|imposible)(?:[^\p{L}]|$)|^(?:si|wenn|falls|if|when)\b[^,]*\b(?:no|not|nicht|kein\w*)\b`)
+
+var percentage = regexp.MustCompile(`(?i)\d[\d.,]*\s?(?:%|per ?cent\b|prozent\b|por ciento\b)`)
+
 var blankLine = regexp.MustCompile(`\n\s*\n`)
 
 // add keeps a sentence that can be said.
@@ -163,21 +111,23 @@ func (k *chunk) add(raw string, paragraph int) {
 		return
 	}
 	p := &passage{
-		chunk: k, text: text, index: len(k.passages), paragraph: paragraph, isRow: sentence.IsRow(text),
+		chunk: k, text: text, index: len(k.passages), paragraph: paragraph,
 		isQuestion: strings.HasSuffix(strings.TrimRight(text, `"'”“’»)`), "?"), isPrice: guard.StatesPrice(text), own: setOf(terms(text)),
+	}
+	p.saysNo = slices.ContainsFunc(guard.Words(k.title+" "+text), func(w string) bool { return negations[w] })
+	p.isCase = specialCase.MatchString(text)
+	p.isMoney = p.isPrice && guard.StatesPrice(percentage.ReplaceAllString(text, "some"))
+	for _, w := range guard.Words(text) {
+		p.saysPrice = p.saysPrice || priceWords[w] && !ambiguous[w]
+	}
+	if sentence.IsRow(text) {
+		p.row = readRow(text)
 	}
 	maps.Copy(k.all, p.own)
 	for _, f := range guard.Figures(text) {
 		p.isSpan = p.isSpan || f.Dimension == "month" || f.Dimension == "day" || f.Dimension == "hour"
 	}
 	k.passages = append(k.passages, p)
-}
-
-// firstCell returns the value of a row's first cell.
-func (p *passage) firstCell() string {
-	cell, _, _ := strings.Cut(p.text, "; ")
-	_, value, _ := strings.Cut(cell, ": ")
-	return value
 }
 
 // faqParts takes a row "Question: Is it free?; Answer: Yes. For a year." apart; other sentences stay.

@@ -4,10 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"porchlight/functions/internal/guard"
-	"porchlight/functions/internal/sentence"
 )
 
 // question is what is asked, as terms with weights.
@@ -19,8 +17,13 @@ type question struct {
 	price    float64  // weight of a stated price; 0 when none is asked for
 	span     float64  // weight of a stated time
 	isOpen   bool     // begins as a question does, not as what a customer says
+	asks     bool     // ends with a question mark
 	isShort  bool     // a few words typed in a hurry
 	isDouble bool     // joins two things with "and"
+	said     string   // its words, each between spaces
+	act      string   // what "can they …" asks about, as a stem
+	asked    []string // stems that say which price: "exit" of "exit fee"
+	special  []string // stems that ask for another price than the listed one: "lowest"
 }
 
 type term struct {
@@ -28,6 +31,8 @@ type term struct {
 	dimension string // of a number, see guard.Figure
 	weight    float64
 	isName    bool // part of a row's name
+	isWith    bool // of something that the thing asked for should have
+	isDenied  bool // of something that it should not have
 }
 
 func (t term) isNumber() bool { return t.stem[0] == '#' }
@@ -40,43 +45,78 @@ const (
 	rarest       = 0.7 // chunks that a word is taken to be in at least: most words that none has are filler
 	priceNamed   = 0.7 // only speaks of a price, as an objection may
 	spanAsked    = 1.0
+	withReach    = 4 // words after "with", itself included
 )
 
 func readQuestion(text string) question {
 	words := guard.Words(text)
 	said := " " + strings.Join(words, " ") + " "
 	q := question{
-		text: text, language: languageOf(words),
+		text: text, said: said, language: languageOf(words), asks: strings.HasSuffix(strings.TrimSpace(text), "?"),
 		isOpen: len(words) > 0 && askingWords[words[0]], isShort: len(words) <= 8,
+		isDouble: containsAny(said, []string{"and", "und", "y", "e"}),
 	}
-	seen := map[string]bool{}
-	add := func(t term) {
-		if !seen[t.stem] {
-			seen[t.stem] = true
-			q.terms = append(q.terms, t)
-		}
-	}
-	for _, w := range words {
-		switch {
-		case priceWords[w]:
-			q.price = priceNamed
-		case saysSomething(w):
-			add(term{stem: stem(w)})
-		}
-	}
-	if containsAny(said, pricePhrases) || q.price > 0 && (q.isOpen || q.isShort) {
+	asksTime := beginsWithAny(said, whenPhrases) || beginsWithAny(said, spanPhrases)
+	q.readWords(words, asksTime)
+	switch {
+	case asksTime:
+	case containsAny(said, pricePhrases), q.price > 0 && (q.isOpen || q.isShort), asksPrice(text):
 		q.price = priceAsked
 	}
-	q.isDouble = containsAny(said, []string{"and", "und", "y", "e"})
 	if containsAny(said, spanPhrases) {
 		q.span = spanAsked
 	}
+	if len(words) > 0 && modals[words[0]] && len(q.terms) > 0 {
+		q.act = q.terms[0].stem
+	}
 	for _, f := range guard.Figures(text) {
 		if !f.Spelled {
-			add(term{stem: "#" + f.Amount, dimension: f.Dimension})
+			q.add(term{stem: numberTerm(f), dimension: f.Dimension})
 		}
 	}
 	return q
+}
+
+// readWords makes terms of the words. In a question for a time, a price is what it is about.
+func (q *question) readWords(words []string, asksTime bool) {
+	wanted := 0 // words that "with" or "without" still reaches
+	isDenied := false
+	for i, w := range words {
+		wanted--
+		switch {
+		case withWords[w], withoutWords[w]:
+			wanted, isDenied = withReach, withoutWords[w]
+		case priceWords[w] && !asksTime:
+			q.price = priceNamed
+			if i > 0 && priceNouns[w] && saysSomething(words[i-1]) && !priceWords[words[i-1]] && !periodWords[words[i-1]] {
+				q.asked = append(q.asked, stem(words[i-1]))
+			}
+		case saysSomething(w):
+			q.add(term{stem: stem(w), isWith: wanted > 0 && !isDenied, isDenied: wanted > 0 && isDenied})
+		}
+		besidePrice := i > 0 && priceWords[words[i-1]] || i+1 < len(words) && priceWords[words[i+1]]
+		if discounts[w] || exceptions[w] && besidePrice {
+			q.special = append(q.special, stem(w))
+		}
+	}
+}
+
+// add keeps a term once.
+func (q *question) add(t term) {
+	if !slices.ContainsFunc(q.terms, func(other term) bool { return other.stem == t.stem }) {
+		q.terms = append(q.terms, t)
+	}
+}
+
+// asksPrice says whether a part of a text asks for a price: "They have a boat, what is the fee?"
+func asksPrice(text string) bool {
+	for clause := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(",.;:!?¿¡", r) }) {
+		words := guard.Words(clause)
+		if len(words) > 0 && askingWords[words[0]] && slices.ContainsFunc(words, func(w string) bool { return priceWords[w] }) {
+			return true
+		}
+	}
+	return false
 }
 
 func containsAny(s string, phrases []string) bool {
@@ -86,6 +126,10 @@ func containsAny(s string, phrases []string) bool {
 		}
 	}
 	return false
+}
+
+func beginsWithAny(s string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.HasPrefix(s, " "+p+" ") })
 }
 
 // isEmpty reports a question that names nothing: "how much?" has no answer without knowing of what.
@@ -107,6 +151,8 @@ func (q *question) weigh(c chunks) {
 		q.terms[i].isName = inName[t.stem]
 		q.terms[i].weight = math.Log(1 + (n+1)/(max(frequency, rarest)+0.5))
 		switch {
+		case !t.isNumber() && frequency == 0 && q.price == priceAsked && periodStems[t.stem]:
+			q.terms[i].weight = 0
 		case !t.isNumber():
 		case frequency == 0 && (t.dimension == "money" || t.dimension == "percent" || t.dimension == "kwh"):
 			q.terms[i].weight = 0
@@ -116,73 +162,7 @@ func (q *question) weigh(c chunks) {
 	}
 }
 
-// misses says whether the question is about a thing that no chunk knows; what the chunks say of
-// others is no answer. Such a thing is a speed, a volume or a power, or a name.
-func (c chunks) misses(q question) bool {
-	for _, t := range q.terms {
-		switch t.dimension {
-		case "mbit", "gb", "kw":
-			if !c.knows(t.stem) {
-				return true
-			}
-		}
-	}
-	for _, one := range sentence.Split(q.text) {
-		tokens := strings.FieldsFunc(one, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		for i, token := range tokens {
-			if word := plainWord(token); !priceWords[word] && !c.knows(keyOf(word)) && c.isName(q, tokens, i) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isName says whether token i is used as a name: it follows the first word of names in the tables
-// ("Home Turbo" where there are Home Flex and Home Fix), stands before a bare number ("Fibre 900"), or
-// has a capital letter inside a question that is not German.
-func (c chunks) isName(q question, tokens []string, i int) bool {
-	token, word := tokens[i], plainWord(tokens[i])
-	hasFamily := i > 0 && c.families[plainWord(tokens[i-1])]
-	if isDigits(token) || isNumeral(word) && isCapitalised(token) {
-		return hasFamily && !c.isNamed(plainWord(tokens[i-1])+" "+word)
-	}
-	if isStopword(word) {
-		return false
-	}
-	if i+1 < len(tokens) && isDigits(tokens[i+1]) && (isCapitalised(token) || q.isShort) {
-		if i+2 == len(tokens) || !isAmount(tokens[i+1]+" "+tokens[i+2]) {
-			return true
-		}
-	}
-	return isCapitalised(token) && (hasFamily || i > 0 && q.isOpen && q.language != "de" && !calendar[word])
-}
-
-// isNamed says whether words that stand together occur in a name of the tables.
-func (c chunks) isNamed(words string) bool {
-	return slices.ContainsFunc(c.names, func(n string) bool { return strings.Contains(" "+n+" ", " "+words+" ") })
-}
-
-// isNumeral reports a number in letters.
-func isNumeral(word string) bool {
-	figures := guard.Figures(word)
-	return len(figures) == 1 && figures[0].Spelled
-}
-
-// plainWord folds one token; keyOf is what the chunks know it by.
-func plainWord(token string) string { return strings.Join(guard.Words(token), "") }
-
-func keyOf(word string) string {
-	if isDigits(word) {
-		return "#" + strings.TrimLeft(word, "0")
-	}
-	return stem(word)
-}
-
-// isAmount says whether a number and a word are an amount of something: "24 months".
-func isAmount(text string) bool {
-	for _, f := range guard.Figures(text) {
-		return f.Dimension != ""
-	}
-	return false
+// names reports a row whose name the question says in full, and not as the beginning of a longer name.
+func (q question) names(row string) bool {
+	return row != "" && slices.Contains(q.named, row) && strings.Contains(q.said, " "+row+" ")
 }

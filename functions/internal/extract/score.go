@@ -18,16 +18,24 @@ const (
 	minHeading   = 0.6  // share of the question in a heading from which the section is the answer
 	meaningShare = 0.5  // of the meaning in the score
 	chunkShare   = 0.4  // of the whole chunk in the score of its sentence
-	maxEmbedded  = 12   // passages whose meaning is compared
 	rankStep     = 0.02
 	nameBonus    = 0.15
 	freshBonus   = 0.05
+	narrowMalus  = 0.05 // of a sentence about a product, when none is asked about
+	caseMalus    = 0.05 // of a sentence that speaks of a special case
 	ownLanguage  = 0.03
 	tie          = 0.02 // rows that near are equally asked for
 	nearPoint    = 0.5  // nearness from which the words need not agree
 	replyShare   = 0.9  // of what a whole section holds, against one sentence that holds it
+	minSpoken    = 0.6  // share of the thing asked about that a sentence that only speaks of a price must name
+	minSaid      = 0.5  // the same of what a customer says
+	minShared    = 0.15 // share of a question that a chunk must hold where the model knows its language badly
 	spokenBonus  = 0.06 // of an objection, when the question is what a customer says
 )
+
+// modelLanguage is the one that the small model of meaning was made for. In others it finds texts near
+// because they are of the same language.
+const modelLanguage = "en"
 
 // nearness maps a cosine of MiniLM between a question and a sentence to 0 (unrelated) to 1.
 func nearness(cosine float64) float64 { return min(max((cosine-0.2)/0.55, 0), 1) }
@@ -48,14 +56,22 @@ func (s scorer) compareWords() {
 	}
 	for _, p := range s.chunks.passages {
 		anywhere := func(t term) float64 {
+			if t.isDenied && !p.saysNo {
+				return 0
+			}
 			found := max(best(t.stem, p.own), headingShare*best(t.stem, p.heading), contextShare*best(t.stem, p.context))
 			return found * s.trust(t, p.chunk)
 		}
-		p.thing = s.share(anywhere)
+		p.thing = s.share(func(t term) float64 {
+			if found := anywhere(t); found > 0 || !t.isDenied {
+				return found
+			}
+			return -1 // "without a reason": what is not there need not be said
+		})
 		p.share = s.share(func(t term) float64 { return best(t.stem, p.own) })
 		p.lexical = s.share(anywhere, p)
 		p.point = s.share(func(t term) float64 {
-			if t.isName {
+			if t.isName || periodStems[t.stem] {
 				return -1
 			}
 			return anywhere(t)
@@ -96,13 +112,11 @@ func (s scorer) share(found func(term) float64, in ...*passage) float64 {
 }
 
 func (s scorer) priceCredit(p *passage) float64 {
-	if p.isPrice {
+	if p.isMoney {
 		return 1
 	}
-	for w := range priceWords {
-		if p.own[stem(w)] {
-			return priceSpoken
-		}
+	if p.saysPrice {
+		return priceSpoken
 	}
 	return 0
 }
@@ -114,12 +128,12 @@ func spanCredit(p *passage) float64 {
 	return 0
 }
 
-// candidates returns the n passages with the highest lexical share.
-func (s scorer) candidates(n int) []*passage {
+// candidates returns the passages, those with the highest lexical share first.
+func (s scorer) candidates() []*passage {
 	out := slices.Clone(s.chunks.passages)
 	value := func(p *passage) float64 { return p.lexical + p.chunk.lexical - rankStep*float64(p.rank) }
 	slices.SortStableFunc(out, func(a, b *passage) int { return cmp.Compare(value(b), value(a)) })
-	return out[:min(n, len(out))]
+	return out
 }
 
 // score is how well a passage answers, about 0 to 1.
@@ -139,39 +153,17 @@ func (s scorer) score(p *passage) float64 {
 	if p.Language == s.language {
 		score += ownLanguage
 	}
+	if len(p.names) > 0 && p.row == nil && len(s.question.named) == 0 {
+		score -= narrowMalus
+	}
+	if p.isCase && s.question.isOpen {
+		score -= caseMalus
+	}
 	if !p.IsStale {
 		score += freshBonus
 	}
-	if p.isRow && s.speaksOfAsked(p) {
+	if p.row != nil && s.speaksOfAsked(p) {
 		score += nameBonus
 	}
 	return score
-}
-
-// answers says whether a passage may be the answer at all.
-func (s scorer) answers(p *passage) bool {
-	switch {
-	case p.isQuestion && (p.next() == nil || p.next().isQuestion):
-		return false
-	case s.speaksOfOthers(p):
-		return false
-	case s.question.price == priceAsked && s.priceCredit(p) == 0:
-		return false
-	case s.question.price > 0 && (p.isPrice || s.question.price == priceAsked) && p.thing < minThing && !s.speaksOfAsked(p):
-		return false // the price of something else
-	case len(s.question.named) > 0 && p.point < minPoint && p.near < nearPoint:
-		return false // the right thing, but not what is asked of it
-	}
-	return s.score(p) >= floor
-}
-
-// speaksOfAsked says whether a passage is about a row of the tables that is asked for: of several
-// names the first is its subject.
-func (s scorer) speaksOfAsked(p *passage) bool {
-	return len(p.names) > 0 && slices.Contains(s.question.named, p.names[0])
-}
-
-// speaksOfOthers says whether it is about a row that is not asked for.
-func (s scorer) speaksOfOthers(p *passage) bool {
-	return len(s.question.named) > 0 && len(p.names) > 0 && !s.speaksOfAsked(p)
 }

@@ -55,7 +55,7 @@ func makeUnits() map[string]unit {
 	add(power, "", 1, 1, "kw kilowatt kwp")
 	add(power, "", 1, 1000, "watt watts w")
 	add(rate, "", 1, 1, "mbit/s mbps mbit mbits megabit megabits mb/s")
-	add(rate, "", 1000, 1, "gbit/s gbps gbit gbits gigabit gigabits gb/s")
+	add(rate, "", 1000, 1, "gbit/s gbps gbit gbits gigabit gigabits gb/s gig gigs")
 	add(volume, "", 1, 1, "gb gigabyte gigabytes")
 	add(volume, "", 1000, 1, "tb terabyte terabytes")
 	add(volume, "", 1, 1000, "mb megabyte megabytes")
@@ -71,7 +71,7 @@ var multipliers = map[string]int64{
 }
 
 // adjectives stand between a number and its unit: "14 working days".
-const adjectives = `(?:working |business |calendar |full |whole |volle |ganze |free |kostenlose |contract )?`
+const adjectives = `(?:working |business |calendar |full |whole |volle |ganze |free |kostenlose |contract |swiss |schweizer |us[ -]|british )?`
 
 var (
 	suffixUnit   = regexp.MustCompile(`^(?:[.,][-–—]{1,2})?[ -]{0,2}` + adjectives + `([€$£¥¢%]|per cent\b|por ciento\b|\p{L}+(?:/s\b)?)`)

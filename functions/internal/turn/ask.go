@@ -64,7 +64,7 @@ func (r *run) answer(ctx context.Context) error {
 	if err := r.emit(Began(r.begun.TurnID)); err != nil {
 		return fmt.Errorf("tell the turn: %w", err)
 	}
-	if err := r.write(ctx, relevant(matches)); err != nil {
+	if err := r.write(ctx, matches); err != nil {
 		return err
 	}
 	r.done.MS.Answer = r.lap()
@@ -114,14 +114,16 @@ func embedProblem(err error) error {
 	return err
 }
 
-func relevant(matches []corpus.Match) []corpus.Match {
-	var kept []corpus.Match
+// split parts the matches that reach the threshold of the index from the others.
+func split(matches []corpus.Match) (relevant, others []corpus.Match) {
 	for _, m := range matches {
 		if m.IsRelevant {
-			kept = append(kept, m)
+			relevant = append(relevant, m)
+		} else {
+			others = append(others, m)
 		}
 	}
-	return kept
+	return relevant, others
 }
 
 // lap is the time since the last lap, in milliseconds.

@@ -46,7 +46,8 @@ func TestAsk_TellsTheAnswerThenItsSourcesThenTheEnd(t *testing.T) {
 	}
 }
 
-// O58: without a relevant match the brand's own words are said, and nothing is generated or extracted.
+// O58: without a relevant match nothing is generated; when the extractor finds no named price in the
+// others either, the brand's own words are said.
 func TestAsk_FallsBackWithoutARelevantMatch(t *testing.T) {
 	far := price()
 	far.IsRelevant = false
@@ -56,6 +57,7 @@ func TestAsk_FallsBackWithoutARelevantMatch(t *testing.T) {
 			s.Writer = s.writer
 			s.store.begun.Models = []string{"first"}
 			s.store.matches["local"] = matches
+			s.useExtract(extract.Answer{})
 			if err := s.ask(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -66,6 +68,22 @@ func TestAsk_FallsBackWithoutARelevantMatch(t *testing.T) {
 				t.Errorf("logged %+v", f)
 			}
 		})
+	}
+}
+
+func TestAsk_QuotesANamedPriceFromBelowTheThreshold(t *testing.T) {
+	s := newStage(t)
+	s.Writer = s.writer // must not be called
+	s.store.begun.Models = []string{"first"}
+	far := price()
+	far.IsRelevant = false
+	s.store.matches["local"] = []corpus.Match{far}
+	s.useExtract(answer())
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if f := s.store.finished[0]; f.Status != "answered" || len(f.Used) != 1 {
+		t.Errorf("logged %+v", f)
 	}
 }
 

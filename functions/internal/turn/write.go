@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,19 +17,18 @@ import (
 )
 
 // write answers from the matches: by a model while one is open, else with the documents' own
-// sentences. Without a match nothing is generated. When the best match is a price that nobody
-// verified in time, no model sees the question: the extractor holds the price or finds a fresh one.
+// sentences. Without a relevant match nothing is generated; of the others the extractor takes only the
+// price of a thing that the question names. When the best match is a price that nobody verified in
+// time, no model sees the question: the extractor holds the price or finds a fresh one.
 func (r *run) write(ctx context.Context, matches []corpus.Match) error {
-	if len(matches) == 0 {
-		return r.fallBack()
-	}
-	if r.Writer != nil && len(r.begun.Models) > 0 && !matches[0].IsStale {
-		isWritten, err := r.generate(ctx, fresh(matches))
+	relevant, others := split(matches)
+	if len(relevant) > 0 && r.Writer != nil && len(r.begun.Models) > 0 && !relevant[0].IsStale {
+		isWritten, err := r.generate(ctx, fresh(relevant))
 		if isWritten || err != nil {
 			return err
 		}
 	}
-	return r.extract(ctx, matches)
+	return r.extract(ctx, relevant, others)
 }
 
 // fallBack says the brand's own words for a question that its documents do not answer.
@@ -81,13 +81,14 @@ func (r *run) history() []model.Message {
 }
 
 // extract answers with sentences of the documents, word for word.
-func (r *run) extract(ctx context.Context, matches []corpus.Match) error {
+func (r *run) extract(ctx context.Context, relevant, others []corpus.Match) error {
 	answer, err := r.Extractor.Answer(ctx, extract.Input{
-		Question: r.text, Language: r.begun.Language, Matches: matches,
+		Question: r.text, Language: r.begun.Language, Matches: relevant, Others: others,
 	})
 	if err != nil {
 		return fmt.Errorf("extract answer: %w", err)
 	}
+	matches := slices.Concat(relevant, others)
 	if answer.Held {
 		return r.hold(matches, answer.HeldChunk)
 	}
