@@ -1630,7 +1630,8 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_primary(t.id, private.usable_vector('primary', p_model, p_embedding)) s
+    cross join private.similarities_primary(
+        t.id, private.usable_vector('primary', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
@@ -1672,7 +1673,8 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_fallback(t.id, private.usable_vector('fallback', p_model, p_embedding)) s
+    cross join private.similarities_fallback(
+        t.id, private.usable_vector('fallback', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
@@ -1714,7 +1716,8 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_local(t.id, private.usable_vector('local', p_model, p_embedding)) s
+    cross join private.similarities_local(
+        t.id, private.usable_vector('local', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
         q.words, q.lexemes, p_dense_weight, p_limit, now()) r;

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The statements of one request, as the functions send them.
+const (
+	become = `select set_config('role', $1, true), set_config('request.jwt.claims', $2, true),
+		set_config('porchlight.tenant', $3, true), set_config('statement_timeout', $4, true)`
+	match = `select chunk_id::text, source_id::text, source_type, source_title, coalesce(source_url, ''),
+			heading_path, content, language, verified_at, is_pricing, is_stale, is_relevant, similarity, score
+		from api.match_chunks_primary($1::extensions.vector, $2, $3, $4::integer, $5::double precision)`
+	noop = `select login, is_unsafe from api.check_login()`
+)
+
+const (
+	primaryModel = "gemini-embedding-001"
+	answers      = 6 // chunks that a question gets
+)
+
+// caller is a connection, and who speaks over it.
+type caller struct {
+	conn                 *pgx.Conn
+	role, claims, tenant string
+}
+
+// connect opens a connection as the functions do: nothing is prepared on it.
+func connect(ctx context.Context, address string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	return pgx.ConnectConfig(ctx, config)
+}
+
+// rep is a member of the brand who speaks over the connection.
+func rep(conn *pgx.Conn, b *brand) caller {
+	claims, _ := json.Marshal(map[string]any{ // of strings, so it cannot fail
+		"sub": b.user.String(), "role": "authenticated",
+		"app_metadata": map[string]any{"tenant_id": b.id.String()},
+	})
+	return caller{conn: conn, role: "authenticated", claims: string(claims)}
+}
+
+// operator is the service, which row-level security does not hold, acting for the brand.
+func operator(conn *pgx.Conn, b *brand) caller {
+	return caller{conn: conn, role: "service_role", claims: `{"role":"service_role"}`, tenant: b.slug}
+}
+
+func (c caller) who() []any { return []any{c.role, c.claims, c.tenant, "60000"} }
+
+// ask makes one request: one implicit transaction, one round trip. It returns the first column.
+func (c caller) ask(ctx context.Context, sql string, arguments ...any) (first []string, err error) {
+	batch := &pgx.Batch{}
+	batch.Queue(become, c.who()...)
+	batch.Queue(sql, arguments...)
+	results := c.conn.SendBatch(ctx, batch)
+	defer func() {
+		if closing := results.Close(); err == nil {
+			err = closing
+		}
+	}()
+	if _, err := results.Exec(); err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	return firsts(rows)
+}
+
+// askInTurn makes the same request as most programs do: each statement waits for the one before.
+func (c caller) askInTurn(ctx context.Context, sql string, arguments ...any) (first []string, err error) {
+	err = pgx.BeginFunc(ctx, c.conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, become, c.who()...); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, sql, arguments...)
+		if err != nil {
+			return err
+		}
+		first, err = firsts(rows)
+		return err
+	})
+	return first, err
+}
+
+// firsts reads rows to their end and keeps the first column, which came as text.
+func firsts(rows pgx.Rows) (first []string, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		first = append(first, string(rows.RawValues()[0]))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the rows: %w", err)
+	}
+	return first, nil
+}
+
+// search asks for the nearest chunks; without words by cosine alone.
+func (c caller) search(ctx context.Context, question []float32, words string) ([]string, error) {
+	return c.ask(ctx, match, vectorText(question), primaryModel, words, answers, nil)
+}
+
+// vectorText is the text form of a vector.
+func vectorText(v []float32) string {
+	b := make([]byte, 0, 12*len(v))
+	for i, x := range v {
+		b = strconv.AppendFloat(append(b, "[,"[min(i, 1)]), float64(x), 'g', -1, 32)
+	}
+	return string(append(b, ']'))
+}
