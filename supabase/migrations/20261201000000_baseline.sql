@@ -1516,36 +1516,43 @@ begin atomic
             least(greatest(coalesce(p_dense_weight, i.dense_weight), 0.25), 2) as dense_weight,
             (select l.verified_within_days from app.tenant_limits l where l.tenant_id = p_tenant_id)
                 as verified_within_days,
-            i.lexical_weight > 0 and cardinality(p_words) > 0 as has_words
+            i.lexical_weight > 0 and coalesce(cardinality(p_words), 0) > 0 as has_words
         from app.embedding_indexes i where i.name = p_index
     ), lexical as materialized (
         select l.chunk_id, l.bm25, l.matched, l.total
         from settings g,
             private.lexical_scores(p_tenant_id, p_words, p_lexemes, cardinality(p_ids)) l
         where g.has_words
-    ), raw as materialized (
-        select d.chunk_id, d.similarity, l.bm25, l.matched, l.total
-        from (select unnest(p_ids), unnest(p_similarities)) d (chunk_id, similarity)
-        left join lexical l on l.chunk_id = d.chunk_id
-    ), spread as (
-        select avg(r.similarity) as dense_mean, nullif(stddev_pop(r.similarity), 0) as dense_deviation,
-            avg(coalesce(r.bm25, 0)) as lexical_mean,
-            nullif(stddev_pop(coalesce(r.bm25, 0)), 0) as lexical_deviation
-        from raw r
+    ), spread as materialized (
+        -- z-scores over all chunks of the brand; a chunk without a word counts with a BM25 of 0
+        select avg(u.similarity) as dense_mean, nullif(stddev_pop(u.similarity), 0) as dense_deviation,
+            (select coalesce(sum(l.bm25), 0) from lexical l) / greatest(count(*), 1) as lexical_mean,
+            nullif(sqrt(greatest(0, (select coalesce(sum(l.bm25 * l.bm25), 0) from lexical l)
+                / greatest(count(*), 1)
+                - power((select coalesce(sum(l.bm25), 0) from lexical l) / greatest(count(*), 1), 2))), 0)
+                as lexical_deviation
+        from settings g, unnest(p_similarities) u (similarity)
+        where g.has_words
     ), ranked as (
-        select r.chunk_id, r.similarity,
-            case when g.has_words then
-                g.dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
-                + g.lexical_weight * case when r.bm25 is null then 0
-                    else coalesce((r.bm25 - s.lexical_mean) / s.lexical_deviation, 0) end
-            else r.similarity end as score,
-            case when g.has_words then
-                coalesce(r.matched / (r.total + 6), 0) + 0.6 * g.dense_weight * (r.similarity - 0.55)
-                    >= g.threshold
-            else r.similarity >= g.min_similarity end as is_relevant,
+        select r.chunk_id, r.similarity, r.similarity as score,
+            r.similarity >= g.min_similarity as is_relevant,
             p_now - make_interval(days => g.verified_within_days) as fresh_since
-        from raw r, spread s, settings g
-        order by score desc, r.chunk_id
+        from settings g, (select unnest(p_ids), unnest(p_similarities)) r (chunk_id, similarity)
+        where not g.has_words
+        union all
+        select r.chunk_id, r.similarity,
+            g.dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
+                + g.lexical_weight * case when l.bm25 is null then 0
+                    else coalesce((l.bm25 - s.lexical_mean) / s.lexical_deviation, 0) end,
+            coalesce(l.matched / (l.total + 6), 0) + 0.6 * g.dense_weight * (r.similarity - 0.55)
+                >= g.threshold,
+            p_now - make_interval(days => g.verified_within_days)
+        from settings g
+        cross join spread s
+        cross join (select unnest(p_ids), unnest(p_similarities)) r (chunk_id, similarity)
+        left join lexical l on l.chunk_id = r.chunk_id
+        where g.has_words
+        order by score desc, chunk_id
     )
     select r.chunk_id, c.source_id, c.source_type, c.title, c.url, c.heading_path, c.content,
         c.language, c.verified_at, c.is_pricing,
