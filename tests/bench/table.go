@@ -51,6 +51,9 @@ func (t *table) note(name, measured string) {
 }
 
 func (t *table) print(out io.Writer) {
+	if len(t.rows) == 0 {
+		return
+	}
 	widths := [2]int{}
 	for _, r := range t.rows {
 		widths[0] = max(widths[0], utf8.RuneCountInString(r.name))
