@@ -7,30 +7,31 @@ create function private.tenant_id() returns uuid
 language plpgsql stable security definer parallel safe
 set search_path = ''
 as $$
+-- every policy asks: plpgsql keeps its plans, while Postgres before 18 plans a SQL function anew for
+-- each statement that calls it
 declare
-    -- plpgsql keeps its plans: 16 instead of 41 microseconds, several times in a request
     v_claims jsonb := private.claims();
-    v_user_id uuid := private.user_id();
-    v_claimed text := v_claims -> 'app_metadata' ->> 'tenant_id';
-    v_named text := current_setting('porchlight.tenant', true);
+    v_user_id uuid := nullif(v_claims ->> 'sub', '')::uuid;
+    v_named text := nullif(current_setting('porchlight.tenant', true), '');
     v_tenant_id uuid;
 begin
-    if v_named <> '' then
+    if v_named is null then
+        -- compared as text: a claim that is no uuid is nobody's brand
+        select m.tenant_id into v_tenant_id
+        from app.members m
+        where m.user_id = v_user_id
+            and m.tenant_id::text = v_claims -> 'app_metadata' ->> 'tenant_id'
+            and (select t.status from app.tenants t where t.id = m.tenant_id) = 'active';
+    else
         select t.id into v_tenant_id
-        from app.tenants t where t.slug = v_named and t.status = 'active';
-    elsif v_claimed ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
-        select t.id into v_tenant_id
-        from app.tenants t where t.id = v_claimed::uuid and t.status = 'active';
+        from app.tenants t
+        where t.slug = v_named and t.status = 'active'
+            and (private.is_service()
+                or exists (select from app.platform_admins a where a.user_id = v_user_id)
+                or exists (
+                    select from app.members m where m.tenant_id = t.id and m.user_id = v_user_id));
     end if;
-    if exists (
-            select from app.members m
-            where m.tenant_id = v_tenant_id and m.user_id = v_user_id)
-        or v_named <> '' and (
-            private.is_service()
-            or exists (select from app.platform_admins a where a.user_id = v_user_id)) then
-        return v_tenant_id;
-    end if;
-    return null;
+    return v_tenant_id;
 end
 $$;
 comment on function private.tenant_id is

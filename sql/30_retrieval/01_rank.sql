@@ -34,93 +34,104 @@ grant execute on function private.question_terms to authenticated, service_role;
 
 create function private.lexical_scores(
     p_tenant_id uuid, p_words integer[], p_lexemes text[], p_chunks bigint)
-returns table (chunk_id uuid, bm25 double precision, matched double precision, total double precision)
-language sql stable
+returns table (ids uuid[], bm25 double precision[], matched double precision[])
+language plpgsql stable strict rows 1
 set search_path = ''
-begin atomic
-    with hits as (
-        select q.word, t.chunk_id, sum(t.frequency)::double precision as frequency
-        from unnest(p_words, p_lexemes) q (word, lexeme)
-        join app.chunk_terms t on t.tenant_id = p_tenant_id and t.lexeme = q.lexeme
-        group by q.word, t.chunk_id
-    ), spread as (
-        select q.word, count(h.chunk_id)::double precision as chunks
-        from (select distinct u.word from unnest(p_words) u (word)) q
-        left join hits h on h.word = q.word
-        group by q.word
-    ), idf as (
-        -- an index that is being filled has fewer chunks than a word may have: no less than that
-        select s.word, ln(1 + (greatest(p_chunks, s.chunks) - s.chunks + 0.5) / (s.chunks + 0.5)) as value
-        from spread s
-    )
-    select h.chunk_id, sum(i.value * h.frequency * 2.2 / (h.frequency + 1.2)), sum(i.value),
-        (select sum(a.value) from idf a)
-    from hits h
-    join idf i on i.word = h.word
-    group by h.chunk_id;
-end;
+as $$
+begin
+    if cardinality(p_words) > 0 then
+        return query
+        with hits as (
+            select q.word, t.chunk_id, sum(t.frequency)::double precision as frequency
+            from unnest(p_words, p_lexemes) q (word, lexeme)
+            join app.chunk_terms t on t.tenant_id = p_tenant_id and t.lexeme = q.lexeme
+            group by q.word, t.chunk_id
+        ), spread as (
+            select q.word, count(h.chunk_id)::double precision as chunks
+            from (select distinct u.word from unnest(p_words) u (word)) q
+            left join hits h on h.word = q.word
+            group by q.word
+        ), idf as (
+            -- an index that is being filled has fewer chunks than a word may have: no less than that
+            select s.word,
+                ln(1 + (greatest(p_chunks, s.chunks) - s.chunks + 0.5) / (s.chunks + 0.5)) as value
+            from spread s
+        ), scores as (
+            select h.chunk_id, sum(i.value * h.frequency * 2.2 / (h.frequency + 1.2)) as bm25,
+                sum(i.value) / ((select sum(a.value) from idf a) + 6) as matched
+            from hits h
+            join idf i on i.word = h.word
+            group by h.chunk_id
+        )
+        select coalesce(array_agg(s.chunk_id), '{}'), array_agg(s.bm25), array_agg(s.matched)
+        from scores s;
+    end if;
+end
+$$;
 comment on function private.lexical_scores is
-    'BM25 of the chunks that hold a word of the question, the idf mass they match, and that of the question.';
+    'Of the chunks that hold a word of the question: BM25, and M / (T + 6). No row without words.';
 grant execute on function private.lexical_scores to authenticated, service_role;
 
 create function private.rank_chunks(
-    p_tenant_id uuid, p_index text, p_ids uuid[], p_similarities double precision[], p_words integer[],
-    p_lexemes text[], p_dense_weight double precision, p_limit integer, p_now timestamptz)
+    p_tenant_id uuid, p_index text, p_ids uuid[], p_similarities double precision[], p_hits uuid[],
+    p_bm25 double precision[], p_matched double precision[], p_dense_weight double precision,
+    p_limit integer, p_now timestamptz)
 returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
     is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
-language sql stable rows 6
+language plpgsql stable rows 6
 set search_path = ''
-begin atomic
-    with settings as (
-        select i.lexical_weight, i.threshold, i.min_similarity,
-            least(greatest(coalesce(p_dense_weight, i.dense_weight), 0.25), 2) as dense_weight,
-            (select l.verified_within_days from app.tenant_limits l where l.tenant_id = p_tenant_id)
-                as verified_within_days,
-            i.lexical_weight > 0 and coalesce(cardinality(p_words), 0) > 0 as has_words
-        from app.embedding_indexes i where i.name = p_index
-    ), lexical as materialized (
-        select l.chunk_id, l.bm25, l.matched, l.total
-        from settings g,
-            private.lexical_scores(p_tenant_id, p_words, p_lexemes, cardinality(p_ids)) l
-        where g.has_words
-    ), spread as materialized (
-        -- z-scores over all chunks of the brand; a chunk without a word counts with a BM25 of 0
-        select avg(u.similarity) as dense_mean, nullif(stddev_pop(u.similarity), 0) as dense_deviation,
-            (select coalesce(sum(l.bm25), 0) from lexical l) / greatest(count(*), 1) as lexical_mean,
-            nullif(sqrt(greatest(0, (select coalesce(sum(l.bm25 * l.bm25), 0) from lexical l)
-                / greatest(count(*), 1)
-                - power((select coalesce(sum(l.bm25), 0) from lexical l) / greatest(count(*), 1), 2))), 0)
-                as lexical_deviation
-        from settings g, unnest(p_similarities) u (similarity)
-        where g.has_words
-    ), ranked as (
-        select r.chunk_id, r.similarity, r.similarity as score,
-            r.similarity >= g.min_similarity as is_relevant,
-            p_now - make_interval(days => g.verified_within_days) as fresh_since
-        from settings g, (select unnest(p_ids), unnest(p_similarities)) r (chunk_id, similarity)
-        where not g.has_words
-        union all
-        select r.chunk_id, r.similarity,
-            g.dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
-                + g.lexical_weight * case when l.bm25 is null then 0
-                    else coalesce((l.bm25 - s.lexical_mean) / s.lexical_deviation, 0) end,
-            coalesce(l.matched / (l.total + 6), 0) + 0.6 * g.dense_weight * (r.similarity - 0.55)
-                >= g.threshold,
-            p_now - make_interval(days => g.verified_within_days)
-        from settings g
-        cross join spread s
-        cross join (select unnest(p_ids), unnest(p_similarities)) r (chunk_id, similarity)
-        left join lexical l on l.chunk_id = r.chunk_id
-        where g.has_words
-        order by score desc, chunk_id
-    )
+as $$
+declare
+    v_index app.embedding_indexes;
+    v_dense_weight double precision;
+    -- without words the cosine is both the score and the evidence
+    v_ids uuid[] := p_ids;
+    v_similarities double precision[] := p_similarities;
+    v_scores double precision[] := p_similarities;
+    v_evidence double precision[] := p_similarities;
+    v_threshold double precision;
+begin
+    select i.* into v_index from app.embedding_indexes i where i.name = p_index;
+    v_threshold := v_index.min_similarity;
+
+    if v_index.lexical_weight > 0 and p_hits is not null then
+        v_threshold := v_index.threshold;
+        v_dense_weight := least(greatest(coalesce(p_dense_weight, v_index.dense_weight), 0.25), 2);
+        with raw as materialized (
+            -- full: the planner takes arrays for short, and a full join is hashed all the same; a
+            -- chunk may have words and no vector yet
+            select d.chunk_id, d.similarity, coalesce(h.bm25, 0) as bm25, h.matched
+            from (select unnest(p_ids), unnest(p_similarities)) d (chunk_id, similarity)
+            full join (select unnest(p_hits), unnest(p_bm25), unnest(p_matched))
+                h (chunk_id, bm25, matched) on h.chunk_id = d.chunk_id
+        ), spread as (
+            select avg(r.similarity) as dense_mean,
+                nullif(stddev_pop(r.similarity), 0) as dense_deviation,
+                avg(r.bm25) as lexical_mean, nullif(stddev_pop(r.bm25), 0) as lexical_deviation
+            from raw r where r.chunk_id is not null
+        )
+        select array_agg(r.chunk_id), array_agg(r.similarity),
+            array_agg(v_dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
+                + case when r.matched is null then 0 else v_index.lexical_weight
+                    * coalesce((r.bm25 - s.lexical_mean) / s.lexical_deviation, 0) end),
+            array_agg(coalesce(r.matched, 0) + 0.6 * v_dense_weight * (r.similarity - 0.55))
+        into v_ids, v_similarities, v_scores, v_evidence
+        from raw r, spread s where r.chunk_id is not null;
+    end if;
+
+    return query
     select r.chunk_id, c.source_id, c.source_type, c.title, c.url, c.heading_path, c.content,
         c.language, c.verified_at, c.is_pricing,
-        c.is_pricing and (c.verified_at is null or c.verified_at < r.fresh_since),
-        r.is_relevant, r.similarity, r.score
-    from ranked r
+        c.is_pricing and (c.verified_at is null or c.verified_at < (
+            select p_now - make_interval(days => l.verified_within_days)
+            from app.tenant_limits l where l.tenant_id = p_tenant_id)),
+        r.evidence >= v_threshold, r.similarity, r.score
+    from (
+        select unnest(v_ids), unnest(v_similarities), unnest(v_scores), unnest(v_evidence)
+        order by 3 desc, 1
+    ) r (chunk_id, similarity, score, evidence)
     cross join lateral (
         -- visibility and validity come before the limit, and one by one: the limit in here keeps
         -- the planner from looking up all chunks of the brand in order to sort them afterwards
@@ -135,7 +146,8 @@ begin atomic
     ) c
     order by r.score desc, r.chunk_id
     limit least(greatest(p_limit, 1), 50);
-end;
+end
+$$;
 comment on function private.rank_chunks is
     'The best chunks that the caller may see, best first, with all that an answer needs of them.';
 grant execute on function private.rank_chunks to authenticated, service_role;

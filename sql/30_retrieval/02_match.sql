@@ -58,8 +58,9 @@ begin atomic
     cross join private.similarities_primary(
         t.id, private.usable_vector('primary', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
-    cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities,
-        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
+    cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities, l.ids, l.bm25, l.matched,
+        p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_primary is
     'The chunks of the caller''s brand that are closest to a question of the primary index''s model. '
@@ -101,8 +102,9 @@ begin atomic
     cross join private.similarities_fallback(
         t.id, private.usable_vector('fallback', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
-    cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities,
-        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
+    cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities, l.ids, l.bm25, l.matched,
+        p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_fallback is
     'The chunks of the caller''s brand that are closest to a question of the fallback index''s model. '
@@ -144,8 +146,9 @@ begin atomic
     cross join private.similarities_local(
         t.id, private.usable_vector('local', p_model, p_embedding)) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
-    cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities,
-        q.words, q.lexemes, p_dense_weight, p_limit, now()) r;
+    left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
+    cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities, l.ids, l.bm25, l.matched,
+        p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_local is
     'The chunks of the caller''s brand that are closest to a question of the local index''s model. '

@@ -19,11 +19,12 @@ as $$
     select right(s.source_key || '/' || array_position(s.chunk_ids, r.chunk_id) - 1, 12),
         r.is_relevant, r.is_stale,
         r.score, r.similarity
-    from private.similarities_local(test.id('one'), test.at_cosine(1)) d,
-        private.question_terms(test.id('one'), p_question) q,
-        private.rank_chunks(test.id('one'), 'local', d.ids, d.similarities, q.words, q.lexemes,
-        p_dense_weight, 50,
-            p_now) r
+    from private.similarities_local(test.id('one'), test.at_cosine(1)) d
+    cross join private.question_terms(test.id('one'), p_question) q
+    left join private.lexical_scores(test.id('one'), q.words, q.lexemes, cardinality(d.ids)) l
+        on true
+    cross join private.rank_chunks(test.id('one'), 'local', d.ids, d.similarities, l.ids, l.bm25,
+        l.matched, p_dense_weight, 50, p_now) r
     join app.sources s on s.id = r.source_id
 $$;
 create function pg_temp.order_of(p_question text, p_dense_weight float8 default null) returns text
@@ -148,14 +149,15 @@ select is(
 select test.add_source('two', 'faq',
     array(select 'red lantern post lamp ' || i from generate_series(1, 10) i), '{0.3}');
 select is_empty(
-    $$ select * from private.lexical_scores(test.id('two'), '{1,2}', '{lantern,red}', 1)
-    where bm25 < 0 or matched > total $$,
+    $$ select s.* from private.lexical_scores(test.id('two'), '{1,2}', '{lantern,red}', 1) l,
+        unnest(l.bm25, l.matched) s (bm25, matched)
+    where s.bm25 < 0 or s.matched >= 1 $$,
     'a word is never worth less than nothing');
 select is(
     (select r.is_relevant
-    from private.rank_chunks(test.id('two'), 'local', array[test.id('two/faq/0')], '{0.3}',
-        '{1,2,3,4}',
-        '{red,lantern,post,lamp}', null, 6, now()) r), false,
+    from private.lexical_scores(test.id('two'), '{1,2,3,4}', '{red,lantern,post,lamp}', 1) l,
+        private.rank_chunks(test.id('two'), 'local', array[test.id('two/faq/0')], '{0.3}', l.ids,
+            l.bm25, l.matched, null, 6, now()) r), false,
         'so that a chunk does not answer because others have no vector yet');
 select is_empty(
     $$ select * from private.question_terms(test.id('nowhere'), 'lantern') where words <> '{}' $$,
