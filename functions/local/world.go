@@ -14,6 +14,7 @@ import (
 	"porchlight/functions/internal/app"
 	"porchlight/functions/internal/config"
 	"porchlight/functions/internal/ingest"
+	"porchlight/functions/internal/problem"
 	"porchlight/functions/local/auth"
 	"porchlight/functions/local/postgres"
 )
@@ -135,18 +136,37 @@ func (w *world) signingKey(o worldOptions) (*auth.Key, error) {
 	return auth.LoadOrCreateKey(filepath.Join(dir, "auth-es256.pem"))
 }
 
+// How a server ends: nothing new is taken, what runs may finish, and what has not is told so and logged.
+const (
+	finishWithin = 8 * time.Second
+	logWithin    = 4 * time.Second
+)
+
 func (w *world) serve(listener net.Listener, handler http.Handler) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	ctx, stop := context.WithCancelCause(context.Background())
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			w.failed <- err
 		}
 	}()
 	w.closers = append(w.closers, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		return server.Shutdown(ctx)
+		err := shutdown(server, finishWithin)
+		stop(&problem.Error{Code: problem.ServiceStopping, RetryAfter: time.Second})
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = shutdown(server, logWithin)
+		}
+		return err
 	})
+}
+
+func shutdown(server *http.Server, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return server.Shutdown(ctx)
 }
 
 // index brings a brand up to date from its folder.

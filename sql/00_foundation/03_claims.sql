@@ -42,6 +42,21 @@ end
 $$;
 comment on function private.refuse is 'Ends the call with an HTTP status and a stable code.';
 
+create function private.require_functions() returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    -- PostgREST logs in as authenticator: there a user would report on the own turn
+    if session_user = 'authenticator' then
+        perform private.refuse(403, 'functions_only');
+    end if;
+end
+$$;
+comment on function private.require_functions is
+    'Ends a call that did not come from the Go functions with 403.';
+grant execute on function private.require_functions to authenticated;
+
 create function private.definers() returns table (name text, reason text)
 language sql immutable
 set search_path = ''
@@ -59,7 +74,8 @@ begin atomic
         ('private.drop_chunk_terms', 'as write_chunk_terms'),
         ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
         ('private.begin_turn', 'takes from counters that no caller may touch'),
-        ('private.finish_turn', 'counts model calls and closes models')
+        ('private.reserve_call', 'as begin_turn'),
+        ('private.finish_turn', 'settles the ledger and closes models')
     ) d (name, reason);
 end;
 comment on function private.definers is

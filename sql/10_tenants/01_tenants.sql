@@ -8,11 +8,14 @@ create table app.tenants (
     status text not null default 'active' check (status in ('active', 'suspended')),
     language text not null default 'en' check (language ~ '^[a-z]{2}$'),
     time_zone text not null default 'UTC' check (timezone(time_zone, timestamp '2000-01-01') is not null),
+    quota_pool text not null default 'shared' check (quota_pool ~ '^[a-z0-9_]{1,30}$'),
     created_at timestamptz not null default now()
 );
 comment on table app.tenants is 'A brand. Everything else carries its id.';
 comment on column app.tenants.slug is 'The name of the brand in commands and requests.';
 comment on column app.tenants.time_zone is 'Whose midnight starts a new day of the brand''s cap.';
+comment on column app.tenants.quota_pool is
+    'Whose key of the model provider it uses. A demo has one of its own, so it cannot use up the others'' quota.';
 alter table app.tenants enable row level security;
 alter table app.tenants force row level security;
 

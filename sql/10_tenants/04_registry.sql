@@ -23,10 +23,12 @@ declare
     v_limits jsonb := coalesce(p_brand -> 'limits', '{}');
 begin
     perform private.require_platform_admin();
-    insert into app.tenants as t (slug, name, language, time_zone)
-    values (p_brand ->> 'slug', p_brand ->> 'name', p_brand ->> 'language', p_brand ->> 'time_zone')
+    insert into app.tenants as t (slug, name, language, time_zone, quota_pool)
+    values (p_brand ->> 'slug', p_brand ->> 'name', coalesce(p_brand ->> 'language', 'en'),
+        coalesce(p_brand ->> 'time_zone', 'UTC'), coalesce(p_brand ->> 'quota_pool', 'shared'))
     on conflict (slug) do update
-        set name = excluded.name, language = excluded.language, time_zone = excluded.time_zone
+        set name = excluded.name, language = excluded.language, time_zone = excluded.time_zone,
+            quota_pool = excluded.quota_pool
     returning t.id into v_tenant_id;
 
     insert into app.personas as p (tenant_id, language, persona, fallback)
@@ -60,7 +62,7 @@ begin atomic
     select private.register_tenant(p_brand);
 end;
 comment on function api.register_tenant is
-    'Creates or updates a brand from {slug, name, language, time_zone, personas, limits}; its id.';
+    'Creates or updates a brand from {slug, name, language, time_zone, quota_pool, personas, limits}; its id.';
 grant execute on function api.register_tenant to authenticated, service_role;
 
 create function private.add_member(p_tenant_id uuid, p_email text, p_role text) returns uuid

@@ -1,4 +1,4 @@
--- The model ladder and what each model was used today.
+-- The model ladder and what each model was used today, with each of the provider's keys.
 -- A model's day is the provider's: it turns at midnight in the time zone of the row.
 
 create table app.models (
@@ -27,52 +27,72 @@ insert into app.models (name, task, rung, calls_per_day) values
     ('gemini-embedding-2', 'embed', 2, 1000);
 
 create table private.model_days (
+    pool text not null,
     model text not null references app.models on delete cascade,
     day date not null,
     calls integer not null default 0 check (calls >= 0),
     closed_until timestamptz,
-    primary key (model, day)
+    primary key (model, pool, day)
 );
 comment on table private.model_days is
-    'Calls of a model on a day of its provider, and until when it is closed.';
+    'Calls of a model on a day of its provider with one key, and until when it is closed.';
+comment on column private.model_days.pool is 'As app.tenants.quota_pool.';
+comment on column private.model_days.calls is 'Made or reserved: the open and settled rows of the ledger.';
 alter table private.model_days enable row level security;
 alter table private.model_days force row level security;
 
-create function private.open_models(p_task text, p_now timestamptz) returns setof text
-language sql stable
+create function private.open_models(p_pool text, p_task text, p_now timestamptz) returns setof text
+language sql stable strict
 set search_path = ''
 begin atomic
     select m.name
     from app.models m
     left join private.model_days d
-        on d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
+        on d.pool = p_pool and d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
     where m.task = p_task
         and coalesce(d.calls, 0) < m.calls_per_day
         -- a pause may have begun before midnight
         and not exists (
             select from private.model_days c
-            where c.model = m.name and c.day >= (p_now at time zone m.time_zone)::date - 1
-                and c.closed_until > p_now)
+            where c.pool = p_pool and c.model = m.name
+                and c.day >= (p_now at time zone m.time_zone)::date - 1 and c.closed_until > p_now)
     order by m.rung;
 end;
-comment on function private.open_models is 'The models that may be called now, first to last.';
+comment on function private.open_models is
+    'The models that may be called now with the key of a pool, first to last; without a pool none.';
 
-create function private.count_call(p_model text, p_outcome text, p_wait_seconds integer, p_now timestamptz)
+create function private.take_call(p_pool text, p_model text, p_now timestamptz) returns date
+language sql
+set search_path = ''
+begin atomic
+    insert into private.model_days as d (pool, model, day, calls)
+    select p_pool, m.name, (p_now at time zone m.time_zone)::date, 1
+    from app.models m
+    where m.name = p_model and m.name in (select private.open_models(p_pool, m.task, p_now))
+    on conflict (model, pool, day) do update set calls = d.calls + 1
+        where d.calls < (select m.calls_per_day from app.models m where m.name = d.model)
+    returning d.day;
+end;
+comment on function private.take_call is
+    'The day of the provider on which one call was taken; NULL when the model has none left.';
+
+create function private.close_model(
+    p_pool text, p_model text, p_outcome text, p_wait_seconds integer, p_now timestamptz)
 returns void
 language sql
 set search_path = ''
 begin atomic
-    insert into private.model_days as d (model, day, calls, closed_until)
-    select m.name, (p_now at time zone m.time_zone)::date, 1,
+    insert into private.model_days as d (pool, model, day, closed_until)
+    select p_pool, m.name, (p_now at time zone m.time_zone)::date,
         case p_outcome
             when 'quota_day' then
                 ((p_now at time zone m.time_zone)::date + 1)::timestamp at time zone m.time_zone
-            when 'quota_minute' then p_now + make_interval(secs => least(coalesce(p_wait_seconds, 60), 3600))
-        end
+            else p_now + make_interval(secs => least(coalesce(p_wait_seconds, 60), 3600)) end
     from app.models m
-    where m.name = p_model
-    on conflict (model, day) do update
-        set calls = d.calls + 1, closed_until = greatest(d.closed_until, excluded.closed_until);
+    where m.name = p_model and p_outcome in ('quota_day', 'quota_minute')
+    on conflict (model, pool, day) do update
+        set closed_until = greatest(d.closed_until, excluded.closed_until);
 end;
-comment on function private.count_call is
-    'Counts one call that reached the provider; a spent quota closes the model until it is back.';
+comment on function private.close_model is
+    'Closes a model whose quota is spent until the provider opens it again; does nothing after '
+    'any other outcome.';

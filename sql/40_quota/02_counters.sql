@@ -1,11 +1,13 @@
 -- Counters of our own limits: per user and minute, per brand and day, for all together and day.
--- Each is taken by one atomic statement (n = n + 1 where n < cap), always in this order, so that
--- parallel requests can neither pass a cap nor deadlock. Called by private.begin_turn.
+-- Each is taken by one atomic statement (n = n + 1 where n < cap), so that parallel requests cannot
+-- pass a cap. Order of locks: user, brand, installation, models; who touches more than one model
+-- holds the row of the installation. So no two requests wait for each other.
+-- What was taken is written down in the ledger (50_turns/02_ledger.sql).
 
 create table private.user_minutes (
     user_id uuid primary key,
     minute timestamptz not null,
-    turns integer not null check (turns > 0)
+    turns integer not null check (turns >= 0)
 );
 comment on table private.user_minutes is 'Turns of a user in the current minute. One row a user.';
 alter table private.user_minutes enable row level security;
@@ -21,22 +23,17 @@ comment on table private.tenant_days is 'Turns of a brand on a day of its own ti
 alter table private.tenant_days enable row level security;
 alter table private.tenant_days force row level security;
 
-create table private.global_days (
-    day date primary key,
-    turns integer not null check (turns > 0)
-);
-comment on table private.global_days is 'Turns of all brands on a UTC day.';
-alter table private.global_days enable row level security;
-alter table private.global_days force row level security;
-
-create table private.settings (
+create table private.installation (
     is_only_row boolean primary key default true check (is_only_row),
-    turns_per_day integer not null default 20000 check (turns_per_day > 0)
+    turns_per_day integer not null default 20000 check (turns_per_day > 0),
+    day date not null default '-infinity',
+    turns integer not null default 0 check (turns >= 0)
 );
-comment on table private.settings is 'Limits of the whole installation. One row.';
-alter table private.settings enable row level security;
-alter table private.settings force row level security;
-insert into private.settings default values;
+comment on table private.installation is
+    'Turns of all brands on the current UTC day, and their cap. One row.';
+alter table private.installation enable row level security;
+alter table private.installation force row level security;
+insert into private.installation default values;
 
 create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz) returns boolean
 language sql
@@ -64,14 +61,34 @@ end;
 comment on function private.take_tenant_turn is
     'True when the brand had a turn left on that day; else NULL.';
 
-create function private.take_global_turn(p_now timestamptz) returns boolean
+create function private.take_global_turn(p_now timestamptz, p_extra integer default 0) returns boolean
 language sql
 set search_path = ''
 begin atomic
-    insert into private.global_days as d (day, turns) values ((p_now at time zone 'UTC')::date, 1)
-    on conflict (day) do update set turns = d.turns + 1
-        where d.turns < (select s.turns_per_day from private.settings s)
+    update private.installation i
+    set turns = case when i.day = d.day then i.turns + 1 else 1 end, day = d.day
+    from (select (p_now at time zone 'UTC')::date) d (day)
+    where i.day < d.day or i.day = d.day and i.turns < i.turns_per_day + p_extra
     returning true;
 end;
 comment on function private.take_global_turn is
-    'True when the installation had a turn left today; else NULL.';
+    'True when the installation had a turn left today; else NULL. p_extra: turns about to be returned.';
+
+create function private.return_turn(
+    p_user_id uuid, p_minute timestamptz, p_tenant_id uuid, p_day date, p_global_day date)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+    update private.user_minutes m set turns = m.turns - 1
+    where m.user_id = p_user_id and m.minute = p_minute;
+    update private.tenant_days d set turns = d.turns - 1
+    where d.tenant_id = p_tenant_id and d.day = p_day;
+    -- locks the row also when the day is over: see the order of locks above
+    update private.installation i
+    set turns = i.turns - case when i.day = p_global_day then 1 else 0 end;
+end
+$$;
+comment on function private.return_turn is
+    'Gives a turn back to whom it was taken from; a NULL minute or day is not concerned.';

@@ -8,8 +8,11 @@ create table app.turns (
     status text not null check (status in
         ('running', 'answered', 'held', 'no_match', 'refused', 'failed', 'aborted')),
     refusal text,
+    run integer not null default 1 check (run > 0),
     question text not null check (length(question) <= 8000),
     answer text,
+    language text check (language ~ '^[a-z]{2}$'),
+    as_of date,
     index_name text references app.embedding_indexes,
     model text,
     attempts jsonb not null default '[]' check (jsonb_typeof(attempts) = 'array'),
@@ -24,12 +27,14 @@ comment on table app.turns is 'A question and what became of it. Kept for the re
 comment on column app.turns.status is
     'held: the answer would have been a price that nobody verified in time, so it was not said.';
 comment on column app.turns.refusal is 'The code of the limit that refused it.';
+comment on column app.turns.run is
+    'How often it was begun: one that was refused, failed or aborted may be asked again under its id.';
+comment on column app.turns.as_of is 'The oldest verification of a price in the answer.';
 comment on column app.turns.model is 'What wrote the answer: a model, or extractive.';
 comment on column app.turns.attempts is
     'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
 create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
 create index turns_user on app.turns (user_id);
-create index turns_running on app.turns (tenant_id, user_id) where status = 'running';
 create index turns_index_name on app.turns (index_name);
 alter table app.turns enable row level security;
 alter table app.turns force row level security;
@@ -47,6 +52,10 @@ create table app.turn_sources (
     chunk_id uuid,
     source_id uuid,
     content_hash bytea not null,
+    source_type text not null,
+    title text not null,
+    url text,
+    heading_path text not null,
     verified_at timestamptz,
     similarity double precision not null,
     primary key (tenant_id, turn_id, place),
@@ -57,6 +66,8 @@ create table app.turn_sources (
 comment on table app.turn_sources is 'The chunks that an answer was made from, best first.';
 comment on column app.turn_sources.content_hash is
     'Which text it was, also after the chunk is gone.';
+comment on column app.turn_sources.title is
+    'Title, URL and heading as they were shown, also after the source has changed.';
 comment on column app.turn_sources.verified_at is 'How fresh it was when it was used.';
 create index turn_sources_chunk on app.turn_sources (tenant_id, chunk_id);
 create index turn_sources_source on app.turn_sources (tenant_id, source_id);

@@ -171,6 +171,21 @@ end
 $$;
 comment on function private.refuse is 'Ends the call with an HTTP status and a stable code.';
 
+create function private.require_functions() returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    -- PostgREST logs in as authenticator: there a user would report on the own turn
+    if session_user = 'authenticator' then
+        perform private.refuse(403, 'functions_only');
+    end if;
+end
+$$;
+comment on function private.require_functions is
+    'Ends a call that did not come from the Go functions with 403.';
+grant execute on function private.require_functions to authenticated;
+
 create function private.definers() returns table (name text, reason text)
 language sql immutable
 set search_path = ''
@@ -188,7 +203,8 @@ begin atomic
         ('private.drop_chunk_terms', 'as write_chunk_terms'),
         ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
         ('private.begin_turn', 'takes from counters that no caller may touch'),
-        ('private.finish_turn', 'counts model calls and closes models')
+        ('private.reserve_call', 'as begin_turn'),
+        ('private.finish_turn', 'settles the ledger and closes models')
     ) d (name, reason);
 end;
 comment on function private.definers is
@@ -217,11 +233,14 @@ create table app.tenants (
     status text not null default 'active' check (status in ('active', 'suspended')),
     language text not null default 'en' check (language ~ '^[a-z]{2}$'),
     time_zone text not null default 'UTC' check (timezone(time_zone, timestamp '2000-01-01') is not null),
+    quota_pool text not null default 'shared' check (quota_pool ~ '^[a-z0-9_]{1,30}$'),
     created_at timestamptz not null default now()
 );
 comment on table app.tenants is 'A brand. Everything else carries its id.';
 comment on column app.tenants.slug is 'The name of the brand in commands and requests.';
 comment on column app.tenants.time_zone is 'Whose midnight starts a new day of the brand''s cap.';
+comment on column app.tenants.quota_pool is
+    'Whose key of the model provider it uses. A demo has one of its own, so it cannot use up the others'' quota.';
 alter table app.tenants enable row level security;
 alter table app.tenants force row level security;
 
@@ -427,10 +446,12 @@ declare
     v_limits jsonb := coalesce(p_brand -> 'limits', '{}');
 begin
     perform private.require_platform_admin();
-    insert into app.tenants as t (slug, name, language, time_zone)
-    values (p_brand ->> 'slug', p_brand ->> 'name', p_brand ->> 'language', p_brand ->> 'time_zone')
+    insert into app.tenants as t (slug, name, language, time_zone, quota_pool)
+    values (p_brand ->> 'slug', p_brand ->> 'name', coalesce(p_brand ->> 'language', 'en'),
+        coalesce(p_brand ->> 'time_zone', 'UTC'), coalesce(p_brand ->> 'quota_pool', 'shared'))
     on conflict (slug) do update
-        set name = excluded.name, language = excluded.language, time_zone = excluded.time_zone
+        set name = excluded.name, language = excluded.language, time_zone = excluded.time_zone,
+            quota_pool = excluded.quota_pool
     returning t.id into v_tenant_id;
 
     insert into app.personas as p (tenant_id, language, persona, fallback)
@@ -464,7 +485,7 @@ begin atomic
     select private.register_tenant(p_brand);
 end;
 comment on function api.register_tenant is
-    'Creates or updates a brand from {slug, name, language, time_zone, personas, limits}; its id.';
+    'Creates or updates a brand from {slug, name, language, time_zone, quota_pool, personas, limits}; its id.';
 grant execute on function api.register_tenant to authenticated, service_role;
 
 create function private.add_member(p_tenant_id uuid, p_email text, p_role text) returns uuid
@@ -1752,7 +1773,7 @@ grant execute on function api.match_chunks_local to authenticated, service_role;
 
 -- ==== sql/40_quota/01_models.sql ====
 
--- The model ladder and what each model was used today.
+-- The model ladder and what each model was used today, with each of the provider's keys.
 -- A model's day is the provider's: it turns at midnight in the time zone of the row.
 
 create table app.models (
@@ -1781,66 +1802,88 @@ insert into app.models (name, task, rung, calls_per_day) values
     ('gemini-embedding-2', 'embed', 2, 1000);
 
 create table private.model_days (
+    pool text not null,
     model text not null references app.models on delete cascade,
     day date not null,
     calls integer not null default 0 check (calls >= 0),
     closed_until timestamptz,
-    primary key (model, day)
+    primary key (model, pool, day)
 );
 comment on table private.model_days is
-    'Calls of a model on a day of its provider, and until when it is closed.';
+    'Calls of a model on a day of its provider with one key, and until when it is closed.';
+comment on column private.model_days.pool is 'As app.tenants.quota_pool.';
+comment on column private.model_days.calls is 'Made or reserved: the open and settled rows of the ledger.';
 alter table private.model_days enable row level security;
 alter table private.model_days force row level security;
 
-create function private.open_models(p_task text, p_now timestamptz) returns setof text
-language sql stable
+create function private.open_models(p_pool text, p_task text, p_now timestamptz) returns setof text
+language sql stable strict
 set search_path = ''
 begin atomic
     select m.name
     from app.models m
     left join private.model_days d
-        on d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
+        on d.pool = p_pool and d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
     where m.task = p_task
         and coalesce(d.calls, 0) < m.calls_per_day
         -- a pause may have begun before midnight
         and not exists (
             select from private.model_days c
-            where c.model = m.name and c.day >= (p_now at time zone m.time_zone)::date - 1
-                and c.closed_until > p_now)
+            where c.pool = p_pool and c.model = m.name
+                and c.day >= (p_now at time zone m.time_zone)::date - 1 and c.closed_until > p_now)
     order by m.rung;
 end;
-comment on function private.open_models is 'The models that may be called now, first to last.';
+comment on function private.open_models is
+    'The models that may be called now with the key of a pool, first to last; without a pool none.';
 
-create function private.count_call(p_model text, p_outcome text, p_wait_seconds integer, p_now timestamptz)
+create function private.take_call(p_pool text, p_model text, p_now timestamptz) returns date
+language sql
+set search_path = ''
+begin atomic
+    insert into private.model_days as d (pool, model, day, calls)
+    select p_pool, m.name, (p_now at time zone m.time_zone)::date, 1
+    from app.models m
+    where m.name = p_model and m.name in (select private.open_models(p_pool, m.task, p_now))
+    on conflict (model, pool, day) do update set calls = d.calls + 1
+        where d.calls < (select m.calls_per_day from app.models m where m.name = d.model)
+    returning d.day;
+end;
+comment on function private.take_call is
+    'The day of the provider on which one call was taken; NULL when the model has none left.';
+
+create function private.close_model(
+    p_pool text, p_model text, p_outcome text, p_wait_seconds integer, p_now timestamptz)
 returns void
 language sql
 set search_path = ''
 begin atomic
-    insert into private.model_days as d (model, day, calls, closed_until)
-    select m.name, (p_now at time zone m.time_zone)::date, 1,
+    insert into private.model_days as d (pool, model, day, closed_until)
+    select p_pool, m.name, (p_now at time zone m.time_zone)::date,
         case p_outcome
             when 'quota_day' then
                 ((p_now at time zone m.time_zone)::date + 1)::timestamp at time zone m.time_zone
-            when 'quota_minute' then p_now + make_interval(secs => least(coalesce(p_wait_seconds, 60), 3600))
-        end
+            else p_now + make_interval(secs => least(coalesce(p_wait_seconds, 60), 3600)) end
     from app.models m
-    where m.name = p_model
-    on conflict (model, day) do update
-        set calls = d.calls + 1, closed_until = greatest(d.closed_until, excluded.closed_until);
+    where m.name = p_model and p_outcome in ('quota_day', 'quota_minute')
+    on conflict (model, pool, day) do update
+        set closed_until = greatest(d.closed_until, excluded.closed_until);
 end;
-comment on function private.count_call is
-    'Counts one call that reached the provider; a spent quota closes the model until it is back.';
+comment on function private.close_model is
+    'Closes a model whose quota is spent until the provider opens it again; does nothing after '
+    'any other outcome.';
 
 -- ==== sql/40_quota/02_counters.sql ====
 
 -- Counters of our own limits: per user and minute, per brand and day, for all together and day.
--- Each is taken by one atomic statement (n = n + 1 where n < cap), always in this order, so that
--- parallel requests can neither pass a cap nor deadlock. Called by private.begin_turn.
+-- Each is taken by one atomic statement (n = n + 1 where n < cap), so that parallel requests cannot
+-- pass a cap. Order of locks: user, brand, installation, models; who touches more than one model
+-- holds the row of the installation. So no two requests wait for each other.
+-- What was taken is written down in the ledger (50_turns/02_ledger.sql).
 
 create table private.user_minutes (
     user_id uuid primary key,
     minute timestamptz not null,
-    turns integer not null check (turns > 0)
+    turns integer not null check (turns >= 0)
 );
 comment on table private.user_minutes is 'Turns of a user in the current minute. One row a user.';
 alter table private.user_minutes enable row level security;
@@ -1856,22 +1899,17 @@ comment on table private.tenant_days is 'Turns of a brand on a day of its own ti
 alter table private.tenant_days enable row level security;
 alter table private.tenant_days force row level security;
 
-create table private.global_days (
-    day date primary key,
-    turns integer not null check (turns > 0)
-);
-comment on table private.global_days is 'Turns of all brands on a UTC day.';
-alter table private.global_days enable row level security;
-alter table private.global_days force row level security;
-
-create table private.settings (
+create table private.installation (
     is_only_row boolean primary key default true check (is_only_row),
-    turns_per_day integer not null default 20000 check (turns_per_day > 0)
+    turns_per_day integer not null default 20000 check (turns_per_day > 0),
+    day date not null default '-infinity',
+    turns integer not null default 0 check (turns >= 0)
 );
-comment on table private.settings is 'Limits of the whole installation. One row.';
-alter table private.settings enable row level security;
-alter table private.settings force row level security;
-insert into private.settings default values;
+comment on table private.installation is
+    'Turns of all brands on the current UTC day, and their cap. One row.';
+alter table private.installation enable row level security;
+alter table private.installation force row level security;
+insert into private.installation default values;
 
 create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz) returns boolean
 language sql
@@ -1899,17 +1937,37 @@ end;
 comment on function private.take_tenant_turn is
     'True when the brand had a turn left on that day; else NULL.';
 
-create function private.take_global_turn(p_now timestamptz) returns boolean
+create function private.take_global_turn(p_now timestamptz, p_extra integer default 0) returns boolean
 language sql
 set search_path = ''
 begin atomic
-    insert into private.global_days as d (day, turns) values ((p_now at time zone 'UTC')::date, 1)
-    on conflict (day) do update set turns = d.turns + 1
-        where d.turns < (select s.turns_per_day from private.settings s)
+    update private.installation i
+    set turns = case when i.day = d.day then i.turns + 1 else 1 end, day = d.day
+    from (select (p_now at time zone 'UTC')::date) d (day)
+    where i.day < d.day or i.day = d.day and i.turns < i.turns_per_day + p_extra
     returning true;
 end;
 comment on function private.take_global_turn is
-    'True when the installation had a turn left today; else NULL.';
+    'True when the installation had a turn left today; else NULL. p_extra: turns about to be returned.';
+
+create function private.return_turn(
+    p_user_id uuid, p_minute timestamptz, p_tenant_id uuid, p_day date, p_global_day date)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+    update private.user_minutes m set turns = m.turns - 1
+    where m.user_id = p_user_id and m.minute = p_minute;
+    update private.tenant_days d set turns = d.turns - 1
+    where d.tenant_id = p_tenant_id and d.day = p_day;
+    -- locks the row also when the day is over: see the order of locks above
+    update private.installation i
+    set turns = i.turns - case when i.day = p_global_day then 1 else 0 end;
+end
+$$;
+comment on function private.return_turn is
+    'Gives a turn back to whom it was taken from; a NULL minute or day is not concerned.';
 
 -- ==== sql/50_turns/01_turns.sql ====
 
@@ -1923,8 +1981,11 @@ create table app.turns (
     status text not null check (status in
         ('running', 'answered', 'held', 'no_match', 'refused', 'failed', 'aborted')),
     refusal text,
+    run integer not null default 1 check (run > 0),
     question text not null check (length(question) <= 8000),
     answer text,
+    language text check (language ~ '^[a-z]{2}$'),
+    as_of date,
     index_name text references app.embedding_indexes,
     model text,
     attempts jsonb not null default '[]' check (jsonb_typeof(attempts) = 'array'),
@@ -1939,12 +2000,14 @@ comment on table app.turns is 'A question and what became of it. Kept for the re
 comment on column app.turns.status is
     'held: the answer would have been a price that nobody verified in time, so it was not said.';
 comment on column app.turns.refusal is 'The code of the limit that refused it.';
+comment on column app.turns.run is
+    'How often it was begun: one that was refused, failed or aborted may be asked again under its id.';
+comment on column app.turns.as_of is 'The oldest verification of a price in the answer.';
 comment on column app.turns.model is 'What wrote the answer: a model, or extractive.';
 comment on column app.turns.attempts is
     'Calls of models: [{model, outcome, ms, input_tokens, output_tokens}].';
 create index turns_conversation on app.turns (tenant_id, user_id, conversation_id, created_at);
 create index turns_user on app.turns (user_id);
-create index turns_running on app.turns (tenant_id, user_id) where status = 'running';
 create index turns_index_name on app.turns (index_name);
 alter table app.turns enable row level security;
 alter table app.turns force row level security;
@@ -1962,6 +2025,10 @@ create table app.turn_sources (
     chunk_id uuid,
     source_id uuid,
     content_hash bytea not null,
+    source_type text not null,
+    title text not null,
+    url text,
+    heading_path text not null,
     verified_at timestamptz,
     similarity double precision not null,
     primary key (tenant_id, turn_id, place),
@@ -1972,6 +2039,8 @@ create table app.turn_sources (
 comment on table app.turn_sources is 'The chunks that an answer was made from, best first.';
 comment on column app.turn_sources.content_hash is
     'Which text it was, also after the chunk is gone.';
+comment on column app.turn_sources.title is
+    'Title, URL and heading as they were shown, also after the source has changed.';
 comment on column app.turn_sources.verified_at is 'How fresh it was when it was used.';
 create index turn_sources_chunk on app.turn_sources (tenant_id, chunk_id);
 create index turn_sources_source on app.turn_sources (tenant_id, source_id);
@@ -1986,83 +2055,410 @@ create policy turn_sources_select_with_turn on app.turn_sources for select to au
     );
 grant select on app.turn_sources to authenticated, service_role;
 
--- ==== sql/50_turns/02_begin.sql ====
+-- ==== sql/50_turns/02_ledger.sql ====
+
+-- The ledger: what was taken from the counters, for which turn, and what became of it.
+-- Decides what a turn costs. A reservation is open while the turn runs; then it is settled, or
+-- refunded:
+--   turn  settled when the turn was answered, held, unanswered, or its reader left (aborted);
+--         refunded when it failed on our side or all models failed, also if the documents' own
+--         sentences took over; and when a process died: after its lease.
+--   call  settled when the provider was called, however that ended; else refunded.
+-- A turn that its reader left may be asked again under its id: its first run is refunded then, so
+-- that one answer costs one turn. Counters are the sums of the rows that are not refunded.
+
+create table private.turn_reservations (
+    tenant_id uuid not null,
+    turn_id uuid not null,
+    run integer not null,
+    user_id uuid not null,
+    minute timestamptz not null,
+    day date not null,
+    global_day date not null,
+    state text not null default 'open' check (state in ('open', 'settled', 'refunded')),
+    lease_ends_at timestamptz not null,
+    closed_at timestamptz,
+    primary key (tenant_id, turn_id, run),
+    foreign key (tenant_id, turn_id) references app.turns on delete cascade,
+    check ((state = 'open') = (closed_at is null))
+);
+comment on table private.turn_reservations is
+    'One turn of a user''s minute, a brand''s day and the installation''s day.';
+comment on column private.turn_reservations.lease_ends_at is
+    'Then whoever held it is dead: longer than any turn, and than the minute of the user.';
+create unique index turn_reservations_open on private.turn_reservations (tenant_id, turn_id)
+    where state = 'open';
+create index turn_reservations_lease on private.turn_reservations (lease_ends_at)
+    where state = 'open';
+alter table private.turn_reservations enable row level security;
+alter table private.turn_reservations force row level security;
+
+create function private.keep_ledger() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+    if old.state = 'refunded' or new.state = 'open' or new.state = old.state
+        or to_jsonb(new) - '{state,closed_at}'::text[] <> to_jsonb(old) - '{state,closed_at}'::text[] then
+        raise exception using errcode = 'PT500', message = 'internal',
+            detail = 'an entry of the ledger does not change';
+    end if;
+    return new;
+end
+$$;
+comment on function private.keep_ledger is
+    'Entries only move on: open to settled or refunded, settled to refunded.';
+create trigger turn_reservations_keep before update on private.turn_reservations
+    for each row execute function private.keep_ledger();
+comment on trigger turn_reservations_keep on private.turn_reservations is 'See private.keep_ledger.';
+
+create function private.reserve_turn(
+    p_tenant_id uuid, p_user_id uuid, p_turn_id uuid, p_run integer, p_now timestamptz,
+    out refusal text, out retry_after_seconds integer)
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_limits record;
+    v_minute timestamptz := date_trunc('minute', p_now);
+    v_global_day date := (p_now at time zone 'UTC')::date;
+    v_earlier integer;
+    v_returning integer;
+begin
+    select (p_now at time zone t.time_zone)::date as today, t.time_zone, l.*
+    into strict v_limits
+    from app.tenants t join app.tenant_limits l on l.tenant_id = t.id where t.id = p_tenant_id;
+    -- what a run that its reader left has cost today is returned below, but not for ever: a reader
+    -- who reads and leaves again and again pays
+    select r.run into v_earlier from private.turn_reservations r
+    where r.tenant_id = p_tenant_id and r.turn_id = p_turn_id and p_run <= 3
+        and r.state = 'settled' and r.day = v_limits.today and r.global_day = v_global_day;
+    v_returning := case when v_earlier is null then 0 else 1 end;
+
+    if private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now) is null then
+        refusal := 'rate_limited';
+        retry_after_seconds := ceil(60 - extract(second from p_now));
+    elsif private.take_tenant_turn(
+            p_tenant_id, v_limits.turns_per_day + v_returning, v_limits.today) is null then
+        refusal := 'tenant_cap_reached';
+        retry_after_seconds := ceil(extract(epoch from
+            (v_limits.today + 1)::timestamp at time zone v_limits.time_zone - p_now));
+        perform private.return_turn(p_user_id, v_minute, null, null, null);
+    elsif private.take_global_turn(p_now, v_returning) is null then
+        refusal := 'global_cap_reached';
+        retry_after_seconds := ceil(extract(epoch from
+            (v_global_day + 1)::timestamp at time zone 'UTC' - p_now));
+        perform private.return_turn(p_user_id, v_minute, p_tenant_id, v_limits.today, null);
+    else
+        insert into private.turn_reservations
+            (tenant_id, turn_id, run, user_id, minute, day, global_day, lease_ends_at)
+        values (p_tenant_id, p_turn_id, p_run, p_user_id, v_minute, v_limits.today, v_global_day,
+            p_now + interval '5 minutes');
+        perform private.refund_turn(p_tenant_id, p_turn_id, v_earlier, p_now);
+    end if;
+end
+$$;
+comment on function private.reserve_turn is
+    'Takes a turn from user, brand and installation, all or none: NULL, or the limit in the way.';
+
+create function private.refund_turn(p_tenant_id uuid, p_turn_id uuid, p_run integer, p_now timestamptz)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_turn private.turn_reservations;
+begin
+    update private.turn_reservations r set state = 'refunded', closed_at = p_now
+    where r.tenant_id = p_tenant_id and r.turn_id = p_turn_id and r.run = p_run
+        and r.state <> 'refunded'
+    returning r.* into v_turn;
+    if found then
+        perform private.return_turn(v_turn.user_id,
+            -- a minute that is over is nobody's any more, and its row may be locked by its user
+            case when v_turn.minute > p_now - interval '1 minute' then v_turn.minute end,
+            v_turn.tenant_id, v_turn.day, v_turn.global_day);
+    end if;
+end
+$$;
+comment on function private.refund_turn is
+    'Gives back what a run took from the three counters. A second time it does nothing.';
+
+-- ==== sql/50_turns/03_calls.sql ====
+
+-- The ledger of model calls: each is reserved before it is made. The first ones with the begin of a turn,
+-- a further one when a model failed.
+
+create table private.call_reservations (
+    tenant_id uuid not null,
+    turn_id uuid not null,
+    run integer not null,
+    number integer not null,
+    pool text not null,
+    model text not null references app.models on delete cascade,
+    day date not null,
+    state text not null default 'open' check (state in ('open', 'settled', 'refunded')),
+    closed_at timestamptz,
+    primary key (tenant_id, turn_id, run, number),
+    foreign key (tenant_id, turn_id, run) references private.turn_reservations on delete cascade,
+    check ((state = 'open') = (closed_at is null))
+);
+comment on table private.call_reservations is 'One call of a model, on a day of its provider.';
+create index call_reservations_model on private.call_reservations (model);
+alter table private.call_reservations enable row level security;
+alter table private.call_reservations force row level security;
+create trigger call_reservations_keep before update on private.call_reservations
+    for each row execute function private.keep_ledger();
+comment on trigger call_reservations_keep on private.call_reservations is 'See private.keep_ledger.';
+
+create function private.take_reserved_call(
+    p_tenant_id uuid, p_turn_id uuid, p_run integer, p_model text, p_now timestamptz)
+returns boolean
+language sql
+set search_path = ''
+begin atomic
+    insert into private.call_reservations (tenant_id, turn_id, run, number, pool, model, day)
+    select p_tenant_id, p_turn_id, p_run,
+        (select count(*) from private.call_reservations c
+            where c.tenant_id = p_tenant_id and c.turn_id = p_turn_id and c.run = p_run),
+        t.quota_pool, p_model, d.day
+    from app.tenants t, private.take_call(t.quota_pool, p_model, p_now) d (day)
+    where t.id = p_tenant_id and d.day is not null
+    returning true;
+end;
+comment on function private.take_reserved_call is
+    'Reserves one call of a model for a run. True when it had one left; else NULL.';
+
+create function private.reserve_first_calls(
+    p_tenant_id uuid, p_turn_id uuid, p_run integer, p_pool text, p_now timestamptz,
+    out indexes text[], out models text[])
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_model text;
+begin
+    -- what was open when it was listed may be taken a moment later: then the next one leads
+    indexes := private.usable_indexes(p_tenant_id, p_pool, p_now);
+    while cardinality(indexes) > 0 loop
+        select m.name into v_model
+        from app.embedding_indexes i join app.models m on m.name = i.model where i.name = indexes[1];
+        exit when not found
+            or private.take_reserved_call(p_tenant_id, p_turn_id, p_run, v_model, p_now);
+        indexes := indexes[2:];
+    end loop;
+    models := array(select private.open_models(p_pool, 'generate', p_now));
+    while cardinality(models) > 0 loop
+        exit when private.take_reserved_call(p_tenant_id, p_turn_id, p_run, models[1], p_now);
+        models := models[2:];
+    end loop;
+end
+$$;
+comment on function private.reserve_first_calls is
+    'What a run may search and who may write, best first; one call of each first one is reserved.';
+
+create function private.close_calls(
+    p_tenant_id uuid, p_turn_id uuid, p_run integer, p_attempts jsonb, p_now timestamptz)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+    -- see the order of locks in 40_quota: several models may be touched here
+    perform from private.installation for update;
+    with made as (
+        select a.model, count(*) as calls
+        from jsonb_to_recordset(p_attempts) a (model text) group by a.model
+    ), open as (
+        select c.number, c.model, row_number() over (partition by c.model order by c.number) as place
+        from private.call_reservations c
+        where c.tenant_id = p_tenant_id and c.turn_id = p_turn_id and c.run = p_run and c.state = 'open'
+    ), closed as (
+        update private.call_reservations c
+        set state = case when o.place <= m.calls then 'settled' else 'refunded' end, closed_at = p_now
+        from open o left join made m on m.model = o.model
+        where c.tenant_id = p_tenant_id and c.turn_id = p_turn_id and c.run = p_run
+            and c.number = o.number
+        returning c.pool, c.model, c.day, c.state
+    )
+    update private.model_days d set calls = d.calls - r.calls
+    from (
+        select c.pool, c.model, c.day, count(*) as calls from closed c
+        where c.state = 'refunded' group by c.pool, c.model, c.day
+    ) r
+    where d.pool = r.pool and d.model = r.model and d.day = r.day;
+
+    perform private.close_model(t.quota_pool, a.model, a.outcome, a.wait_seconds, p_now)
+    from app.tenants t, jsonb_to_recordset(p_attempts) a (model text, outcome text, wait_seconds integer)
+    where t.id = p_tenant_id;
+end
+$$;
+comment on function private.close_calls is
+    'Settles the calls that a run made, refunds those that it did not, closes models without quota.';
+
+create function private.return_expired(p_now timestamptz) returns integer
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_run record;
+    v_returned integer := 0;
+begin
+    for v_run in
+        select r.tenant_id, r.turn_id, r.run
+        from private.turn_reservations r
+        join app.turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
+        join private.tenant_days d on d.tenant_id = r.tenant_id and d.day = r.day
+        where r.state = 'open' and r.lease_ends_at < p_now
+        -- waits for nobody, so it may come after all other locks
+        for no key update of r, t, d skip locked
+    loop
+        perform private.refund_turn(v_run.tenant_id, v_run.turn_id, v_run.run, p_now);
+        perform private.close_calls(v_run.tenant_id, v_run.turn_id, v_run.run, '[]', p_now);
+        update app.turns t set status = 'failed', finished_at = p_now
+        where t.tenant_id = v_run.tenant_id and t.id = v_run.turn_id;
+        v_returned := v_returned + 1;
+    end loop;
+    return v_returned;
+end
+$$;
+comment on function private.return_expired is
+    'Refunds the turns of dead processes, of all brands: their number. Each new turn calls it.';
+
+create function private.reserve_call(
+    p_tenant_id uuid, p_user_id uuid, p_turn_id uuid, p_run integer, p_model text, p_now timestamptz)
+returns boolean
+language plpgsql security definer
+set search_path = ''
+as $$
+begin
+    perform private.require_functions();
+    if not exists (
+        select from app.turns t
+        where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.id = p_turn_id
+            and t.run = p_run and t.status = 'running') then
+        perform private.refuse(404, 'not_found');
+    end if;
+    return coalesce(private.take_reserved_call(p_tenant_id, p_turn_id, p_run, p_model, p_now), false);
+end
+$$;
+comment on function private.reserve_call is 'See api.reserve_call.';
+grant execute on function private.reserve_call to authenticated;
+
+create function api.reserve_call(p_turn_id uuid, p_run integer, p_model text) returns boolean
+language sql
+set search_path = ''
+begin atomic
+    select private.reserve_call(private.required_tenant_id(), private.user_id(), p_turn_id, p_run,
+        p_model, now());
+end;
+comment on function api.reserve_call is
+    'Whether the model may be called once more for a running turn of the signed-in user.';
+grant execute on function api.reserve_call to authenticated;
+
+-- ==== sql/50_turns/04_begin.sql ====
 
 -- The first transaction of a question: may it be asked, and with what?
 -- Takes the counters, writes the turn, and hands back all that the answer needs to know. A refusal
--- is a row too, so that a brand sees what its people could not ask.
+-- is a row too, so that a brand sees what its people could not ask. The same turn may come again: it
+-- is answered once, and begun anew only when it was refused, failed or aborted.
+
+create function private.open_turn(
+    p_tenant_id uuid, p_user_id uuid, p_turn_id uuid, p_conversation_id uuid, p_question text,
+    p_now timestamptz, out state text, out run integer)
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_turn app.turns;
+begin
+    -- told by the insert itself, since the same request may come twice at once
+    insert into app.turns (tenant_id, id, conversation_id, user_id, status, question, created_at)
+    values (p_tenant_id, p_turn_id, p_conversation_id, p_user_id, 'running', p_question, p_now)
+    on conflict do nothing;
+    if found then
+        state := 'begun';
+        run := 1;
+        return;
+    end if;
+    select t.* into v_turn from app.turns t
+    where t.tenant_id = p_tenant_id and t.id = p_turn_id for update;
+    if v_turn.user_id is distinct from p_user_id or v_turn.question <> p_question then
+        perform private.refuse(409, 'turn_id_used');
+    end if;
+    state := case
+        when v_turn.status = 'running' then 'running'
+        when v_turn.status in ('answered', 'held', 'no_match') then 'finished'
+        else 'begun' end;
+    run := v_turn.run;
+    if state = 'begun' then
+        run := run + 1;
+        update app.turns t
+        set status = 'running', refusal = null, run = open_turn.run, answer = null, attempts = '[]',
+            created_at = p_now, finished_at = null
+        where t.tenant_id = p_tenant_id and t.id = p_turn_id;
+    end if;
+end
+$$;
+comment on function private.open_turn is
+    'begun: the caller answers it. running: another request does. finished: the answer is there.';
 
 create function private.begin_turn(
     p_tenant_id uuid, p_user_id uuid, p_question text, p_turn_id uuid, p_conversation_id uuid,
-    p_language text, p_now timestamptz)
+    p_language text, p_pools text[], p_now timestamptz)
 returns table (
-    turn_id uuid, conversation_id uuid, refusal text, retry_after_seconds integer, brand text,
-    language text, persona text, fallback text, history jsonb, indexes text[], models text[],
-    verified_within_days integer)
+    turn_id uuid, run integer, state text, conversation_id uuid, refusal text,
+    retry_after_seconds integer, brand text, language text, persona text, fallback text,
+    history jsonb, pool text, indexes text[], models text[], verified_within_days integer)
 language plpgsql security definer
 set search_path = ''
 as $$
 declare
     v_limits record;
-    v_tomorrow timestamptz;
 begin
-    select t.name, t.language, t.time_zone, (p_now at time zone t.time_zone)::date as today, l.*
+    perform private.require_functions();
+    select t.name, t.language, t.quota_pool, l.question_characters, l.verified_within_days
     into strict v_limits
-    from app.tenants t join app.tenant_limits l on l.tenant_id = t.id
-    where t.id = p_tenant_id;
+    from app.tenants t join app.tenant_limits l on l.tenant_id = t.id where t.id = p_tenant_id;
     turn_id := coalesce(p_turn_id, gen_random_uuid());
     conversation_id := coalesce(p_conversation_id, turn_id);
-    -- what a process left open when it died; no turn takes that long
-    update app.turns t set status = 'failed', finished_at = p_now
-    where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.status = 'running'
-        and t.created_at < p_now - interval '5 minutes';
-
-    v_tomorrow := (v_limits.today + 1)::timestamp at time zone v_limits.time_zone;
-    case
-        when p_question = '' then
+    select o.state, o.run into begin_turn.state, begin_turn.run
+    from private.open_turn(p_tenant_id, p_user_id, begin_turn.turn_id, begin_turn.conversation_id,
+        left(p_question, v_limits.question_characters), p_now) o;
+    if state = 'begun' then
+        if p_question = '' then
             refusal := 'question_empty';
-        when length(p_question) > v_limits.question_characters then
+        elsif length(p_question) > v_limits.question_characters then
             refusal := 'question_too_long';
-        when private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now) is null then
-            refusal := 'rate_limited';
-            retry_after_seconds := ceil(60 - extract(second from p_now));
-        when private.take_tenant_turn(p_tenant_id, v_limits.turns_per_day, v_limits.today) is null then
-            refusal := 'tenant_cap_reached';
-            retry_after_seconds := ceil(extract(epoch from v_tomorrow - p_now));
-        when private.take_global_turn(p_now) is null then
-            refusal := 'global_cap_reached';
-            retry_after_seconds := ceil(extract(epoch from
-                (date_trunc('day', p_now at time zone 'UTC') + interval '1 day') at time zone 'UTC' - p_now));
-            -- the brand gets back what it could not use
-            update private.tenant_days d set turns = d.turns - 1
-            where d.tenant_id = p_tenant_id and d.day = v_limits.today;
         else
-    end case;
-
-    insert into app.turns as t (tenant_id, id, conversation_id, user_id, status, refusal, question,
-        created_at, finished_at)
-    values (p_tenant_id, begin_turn.turn_id, begin_turn.conversation_id, p_user_id,
-        case when begin_turn.refusal is null then 'running' else 'refused' end, begin_turn.refusal,
-        left(p_question, v_limits.question_characters), p_now,
-        case when begin_turn.refusal is not null then p_now end)
-    on conflict do nothing;
-    -- told by the insert itself, since the same request may come twice at once
-    if not found then
-        raise exception using errcode = 'PT409', message = 'turn_id_used';
+            select r.refusal, r.retry_after_seconds
+            into begin_turn.refusal, begin_turn.retry_after_seconds
+            from private.reserve_turn(p_tenant_id, p_user_id, begin_turn.turn_id, begin_turn.run, p_now) r;
+        end if;
     end if;
-
-    brand := v_limits.name;
-    verified_within_days := v_limits.verified_within_days;
-    select p.language, p.persona, p.fallback into begin_turn.language, begin_turn.persona, begin_turn.fallback
-    from app.personas p
-    where p.tenant_id = p_tenant_id
-    -- the language of the question, else the one that the client prefers, else that of the brand
-    order by p.language = private.question_language(p_question, p_tenant_id) desc nulls last,
-        p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
-    limit 1;
-    history := private.conversation(p_tenant_id, p_user_id, begin_turn.conversation_id);
-    indexes := private.usable_indexes(p_tenant_id, p_now);
-    models := array(select private.open_models('generate', p_now));
+    if refusal is not null then
+        state := 'refused';
+        update app.turns t set status = 'refused', refusal = begin_turn.refusal, finished_at = p_now
+        where t.tenant_id = p_tenant_id and t.id = begin_turn.turn_id;
+    elsif state = 'begun' then
+        brand := v_limits.name;
+        verified_within_days := v_limits.verified_within_days;
+        select p.language, p.persona, p.fallback
+        into begin_turn.language, begin_turn.persona, begin_turn.fallback
+        from app.personas p
+        where p.tenant_id = p_tenant_id
+        -- the language of the question, else the one that the client prefers, else that of the brand
+        order by p.language = private.question_language(p_question, p_tenant_id) desc nulls last,
+            p.language = p_language desc nulls last, p.language = v_limits.language desc, p.language
+        limit 1;
+        history := private.conversation(p_tenant_id, p_user_id, begin_turn.conversation_id);
+        -- a pool for which the caller has no key has no models
+        pool := (select v_limits.quota_pool where v_limits.quota_pool = any (p_pools));
+        select f.indexes, f.models into begin_turn.indexes, begin_turn.models
+        from private.reserve_first_calls(p_tenant_id, begin_turn.turn_id, begin_turn.run,
+            begin_turn.pool, p_now) f;
+    end if;
+    perform private.return_expired(p_now);
     return next;
 end
 $$;
@@ -2108,7 +2504,8 @@ end;
 comment on function private.conversation is
     'The last ten answered turns of the user''s own conversation.';
 
-create function private.usable_indexes(p_tenant_id uuid, p_now timestamptz) returns text[]
+create function private.usable_indexes(p_tenant_id uuid, p_pool text, p_now timestamptz)
+returns text[]
 language sql stable
 set search_path = ''
 begin atomic
@@ -2122,61 +2519,86 @@ begin atomic
             else exists (select from app.chunk_embeddings_local e where e.tenant_id = p_tenant_id) end
         -- a model without a row has no quota: it runs on this machine
         and (i.model not in (select m.name from app.models m)
-            or i.model in (select private.open_models('embed', p_now)));
+            or i.model in (select private.open_models(p_pool, 'embed', p_now)));
 end;
 comment on function private.usable_indexes is
     'The indexes that hold a vector of the brand and whose model may be called now, best first.';
 
 create function api.begin_turn(
     p_question text, p_turn_id uuid default null, p_conversation_id uuid default null,
-    p_language text default null)
+    p_language text default null, p_pools text[] default '{}')
 returns table (
-    turn_id uuid, conversation_id uuid, refusal text, retry_after_seconds integer, brand text,
-    language text, persona text, fallback text, history jsonb, indexes text[], models text[],
-    verified_within_days integer)
+    turn_id uuid, run integer, state text, conversation_id uuid, refusal text,
+    retry_after_seconds integer, brand text, language text, persona text, fallback text,
+    history jsonb, pool text, indexes text[], models text[], verified_within_days integer)
 language sql
 set search_path = ''
 begin atomic
     select b.*
     from private.begin_turn(private.required_tenant_id(), private.user_id(), p_question, p_turn_id,
-        p_conversation_id, p_language, now()) b;
+        p_conversation_id, p_language, p_pools, now()) b;
 end;
 comment on function api.begin_turn is
-    'Opens a turn of the signed-in user. refusal is NULL, or the code of the limit that stands in the way.';
+    'Opens a turn of the signed-in user. state: begun, refused (then refusal is the code of the limit), '
+    'or running and finished when the same turn was asked before. p_pools: the quota pools for which '
+    'the caller has a key. One call each of the first index''s and the first generation model is reserved.';
 grant execute on function api.begin_turn to authenticated;
 
--- ==== sql/50_turns/03_finish.sql ====
+-- ==== sql/50_turns/05_finish.sql ====
 
 -- The last transaction of a question: what became of it, what was used, what it cost.
 
+create function private.is_charged(p_status text, p_attempts jsonb) returns boolean
+language sql stable
+set search_path = ''
+begin atomic
+    -- a reader who leaves pays, or reading and leaving would be free; so does a question that the
+    -- models or our guards refused
+    select p_status = 'aborted' or p_status in ('answered', 'held', 'no_match') and (
+        count(*) = 0
+        or bool_or(a.outcome in ('ok', 'max_tokens', 'blocked_prompt', 'safety', 'guard')))
+    from jsonb_to_recordset(p_attempts) a (model text, outcome text)
+    join app.models m on m.name = a.model and m.task = 'generate';
+end;
+comment on function private.is_charged is
+    'Whether a turn that ended so costs one: not when it failed, nor when all models failed.';
+
 create function private.finish_turn(
-    p_tenant_id uuid, p_user_id uuid, p_turn_id uuid, p_status text, p_answer text, p_index text,
-    p_model text, p_attempts jsonb, p_milliseconds jsonb, p_chunk_ids uuid[],
-    p_similarities double precision[], p_now timestamptz)
+    p_tenant_id uuid, p_user_id uuid, p_turn_id uuid, p_run integer, p_status text, p_answer text,
+    p_language text, p_as_of date, p_index text, p_model text, p_attempts jsonb,
+    p_milliseconds jsonb, p_chunk_ids uuid[], p_similarities double precision[], p_now timestamptz)
 returns boolean
 language plpgsql security definer
 set search_path = ''
 as $$
 begin
+    perform private.require_functions();
     update app.turns t
-    set status = p_status, answer = p_answer, index_name = p_index, model = p_model,
-        attempts = p_attempts, milliseconds = p_milliseconds, finished_at = p_now
+    set status = p_status, answer = p_answer, language = p_language, as_of = p_as_of,
+        index_name = p_index, model = p_model, attempts = p_attempts,
+        milliseconds = p_milliseconds, finished_at = p_now
     where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.id = p_turn_id
-        and t.status = 'running';
+        -- a run whose lease ended may be followed by another: that one is not its own any more
+        and t.run = p_run and t.status = 'running';
     if not found then
-        raise exception using errcode = 'PT404', message = 'not_found';
+        perform private.refuse(404, 'not_found');
     end if;
     -- only chunks of this brand can be noted: the join leaves all others out
-    insert into app.turn_sources
-        (tenant_id, turn_id, place, chunk_id, source_id, content_hash, verified_at, similarity)
-    select p_tenant_id, p_turn_id, u.place - 1, c.id, c.source_id, c.content_hash, c.verified_at, u.similarity
+    insert into app.turn_sources (tenant_id, turn_id, place, chunk_id, source_id, content_hash,
+        source_type, title, url, heading_path, verified_at, similarity)
+    select p_tenant_id, p_turn_id, u.place - 1, c.id, c.source_id, c.content_hash, s.source_type,
+        s.title, s.url, c.heading_path, c.verified_at, u.similarity
     from unnest(p_chunk_ids, p_similarities) with ordinality u (chunk_id, similarity, place)
-    join app.chunks c on c.tenant_id = p_tenant_id and c.id = u.chunk_id;
-    perform private.count_call(a.model, a.outcome, a.wait_seconds, p_now)
-    from jsonb_to_recordset(p_attempts) a (model text, outcome text, wait_seconds integer)
-    -- over PostgREST a signed-in user calls this too, and must not close a model for everybody
-    where session_user <> 'authenticator'
-    order by a.model;
+    join app.chunks c on c.tenant_id = p_tenant_id and c.id = u.chunk_id
+    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id;
+
+    if private.is_charged(p_status, p_attempts) then
+        update private.turn_reservations r set state = 'settled', closed_at = p_now
+        where r.tenant_id = p_tenant_id and r.turn_id = p_turn_id and r.run = p_run;
+    else
+        perform private.refund_turn(p_tenant_id, p_turn_id, p_run, p_now);
+    end if;
+    perform private.close_calls(p_tenant_id, p_turn_id, p_run, p_attempts, p_now);
     return true;
 end
 $$;
@@ -2184,18 +2606,62 @@ comment on function private.finish_turn is 'See api.finish_turn.';
 grant execute on function private.finish_turn to authenticated;
 
 create function api.finish_turn(
-    p_turn_id uuid, p_status text, p_answer text, p_index text, p_model text, p_attempts jsonb,
-    p_milliseconds jsonb, p_chunk_ids uuid[], p_similarities double precision[])
+    p_turn_id uuid, p_run integer, p_status text, p_answer text, p_language text, p_as_of date,
+    p_index text, p_model text, p_attempts jsonb, p_milliseconds jsonb, p_chunk_ids uuid[],
+    p_similarities double precision[])
 returns boolean
 language sql
 set search_path = ''
 begin atomic
-    select private.finish_turn(private.required_tenant_id(), private.user_id(), p_turn_id, p_status,
-        p_answer, p_index, p_model, p_attempts, p_milliseconds, p_chunk_ids, p_similarities, now());
+    select private.finish_turn(private.required_tenant_id(), private.user_id(), p_turn_id, p_run,
+        p_status, p_answer, p_language, p_as_of, p_index, p_model, p_attempts, p_milliseconds,
+        p_chunk_ids, p_similarities, now());
 end;
 comment on function api.finish_turn is
-    'Closes a running turn of the signed-in user with its answer, the chunks used and the model calls.';
+    'Closes a running turn of the signed-in user with its answer, the chunks used and the model '
+    'calls, and settles or refunds what was reserved for it.';
 grant execute on function api.finish_turn to authenticated;
+
+-- ==== sql/50_turns/06_resume.sql ====
+
+-- A turn once more: for a reader who lost the answer on the way.
+
+create function private.stored_turn(p_tenant_id uuid, p_user_id uuid, p_turn_id uuid)
+returns table (
+    status text, answer text, language text, as_of date, index_name text, model text,
+    milliseconds jsonb, sources jsonb)
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    return query
+    select t.status, t.answer, t.language, t.as_of, t.index_name, t.model, t.milliseconds, (
+        select coalesce(jsonb_agg(jsonb_build_object(
+            'source_id', s.source_id, 'type', s.source_type, 'title', s.title, 'url', s.url,
+            'heading', s.heading_path, 'verified_at', s.verified_at) order by s.place), '[]')
+        from app.turn_sources s where s.tenant_id = t.tenant_id and s.turn_id = t.id)
+    from app.turns t
+    where t.tenant_id = p_tenant_id and t.id = p_turn_id and t.user_id = p_user_id;
+    if not found then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+end
+$$;
+comment on function private.stored_turn is 'See api.stored_turn.';
+grant execute on function private.stored_turn to authenticated;
+
+create function api.stored_turn(p_turn_id uuid)
+returns table (
+    status text, answer text, language text, as_of date, index_name text, model text,
+    milliseconds jsonb, sources jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select s.* from private.stored_turn(private.required_tenant_id(), private.user_id(), p_turn_id) s;
+end;
+comment on function api.stored_turn is
+    'A turn of the signed-in user as it ended, with the sources that were shown; running: not yet.';
+grant execute on function api.stored_turn to authenticated;
 
 -- ==== sql/60_review/01_stale.sql ====
 

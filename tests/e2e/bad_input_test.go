@@ -113,7 +113,7 @@ func TestBadInput_ARefusedQuestionIsATurn(t *testing.T) {
 	}
 }
 
-func TestBadInput_ATurnIDIsTakenOnce(t *testing.T) {
+func TestBadInput_ATurnIDIsOfOneQuestion(t *testing.T) {
 	t.Parallel()
 	rep := doorstep.rep(t, glowmere)
 	id := uuid.NewString()
@@ -121,7 +121,10 @@ func TestBadInput_ATurnIDIsTakenOnce(t *testing.T) {
 	if a := rep.askWith(body); a.turnID != id {
 		t.Errorf("turn %s, want %s", a.turnID, id)
 	}
-	rep.post("/v1/ask", encode(t, body)).want(t, http.StatusConflict, "turn_id_used")
+	another := map[string]string{"question": "who won it in 2002", "turn_id": id}
+	rep.post("/v1/ask", encode(t, another)).want(t, http.StatusConflict, "turn_id_used")
+	admin := doorstep.admin(t, glowmere)
+	admin.post("/v1/ask", encode(t, body)).want(t, http.StatusConflict, "turn_id_used")
 	// the id of somebody else's turn tells nothing and changes nothing
 	other := doorstep.rep(t, skeinwick)
 	other.askWith(map[string]string{"question": "what is the capital of australia", "turn_id": id})

@@ -59,6 +59,10 @@ func TestGemini(t *testing.T) {
 		{"a spent embedding quota moves question and index together", generative.embeddingQuotas},
 		{"a document without vectors is not stored, and comes with the next run", generative.failedIndexing},
 		{"a client that leaves ends the turn", generative.clientLeaves},
+		{"the same turn twice at once is answered once", generative.sameTurnTwice},
+		{"who left and comes back gets the answer and pays once", generative.readerComesBack},
+		{"what was answered is told again as it was", generative.toldAgain},
+		{"nothing is charged when all models fail", generative.allModelsFail},
 		{"a provider that is away gives no key away", generative.providerAway},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(g.reset(t), t) })
@@ -88,7 +92,7 @@ func likeVectors(r gemini.Request) gemini.Response {
 // reset opens all models again.
 func (g generative) reset(t *testing.T) generative {
 	t.Helper()
-	if err := g.server.exec(t.Context(), `delete from private.model_days`); err != nil {
+	if err := g.server.exec(t.Context(), `update private.model_days set closed_until = null`); err != nil {
 		t.Fatal(err)
 	}
 	return g

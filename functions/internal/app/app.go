@@ -25,7 +25,7 @@ import (
 
 // App holds the handlers and what they share.
 type App struct {
-	Ask     http.Handler // POST /v1/ask
+	Ask     http.Handler // POST /v1/ask, GET /v1/turns/{id}
 	Reindex http.Handler // POST /v1/reindex, GET /v1/reindex/{run}
 	Review  http.Handler // GET /v1/review/stale, POST /v1/review/chunks/{id}/verify
 	store   *store.Store
@@ -64,13 +64,9 @@ func (a *App) wire(ctx context.Context, c config.Config, log io.Writer) error {
 		Now:    time.Now, NewID: uuid.NewString, Origins: c.AllowedOrigins,
 	}
 	asker := &turn.Service{
-		Store: a.store, Embedders: a.models.queries, Extractor: extract.Extractor{Embed: a.models.sentences},
-		Now: time.Now, NewNonce: uuid.NewString,
-	}
-	if a.models.generator != nil {
-		asker.Writer = model.Ladder{
-			Generator: a.models.generator, AttemptTimeout: attemptTimeout, Now: time.Now, Sleep: model.Sleep,
-		}
+		Store: a.store, Providers: a.models.providers, Local: a.models.local,
+		Extractor: extract.Extractor{Embed: a.models.sentences},
+		Now:       time.Now, Sleep: model.Sleep, NewNonce: uuid.NewString,
 	}
 	a.Ask = web.NewAsk(a.options, verifier, asker)
 	a.Reindex = web.NewReindex(a.options, verifier, &reindexer{
@@ -80,13 +76,11 @@ func (a *App) wire(ctx context.Context, c config.Config, log io.Writer) error {
 	return nil
 }
 
-// attemptTimeout is how long one model may take: a person stands at a door.
-const attemptTimeout = 12 * time.Second
-
 // Handler serves all routes of the App and GET /healthz.
 func (a *App) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/ask", a.Ask)
+	mux.Handle("/v1/turns/", a.Ask)
 	mux.Handle("/v1/reindex", a.Reindex)
 	mux.Handle("/v1/reindex/", a.Reindex)
 	mux.Handle("/v1/review/", a.Review)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"porchlight/functions/internal/config"
 	"porchlight/functions/internal/ingest"
@@ -19,47 +20,47 @@ const (
 	fallbackModel = "gemini-embedding-2"
 )
 
+// sharedPool is the quota pool of brands that have none of their own.
+const sharedPool = "shared"
+
+// attemptTimeout is how long one model may take: a person stands at a door.
+const attemptTimeout = 12 * time.Second
+
 // models are the models that the configuration gives access to.
 type models struct {
-	queries   []turn.Embedder
+	providers map[string]turn.Provider // by quota pool
+	local     []turn.Embedder
 	documents []ingest.Embedder
-	generator model.Generator                                                // nil without a key
 	sentences func(ctx context.Context, texts []string) ([][]float32, error) // nil without a local model
-	local     *model.MiniLM
-}
-
-// embedder serves questions and documents alike.
-type embedder interface {
-	turn.Embedder
-	ingest.Embedder
+	close     func() error
 }
 
 // openModels opens what is configured. Without any model reviews still work, and a question gets 503.
 func openModels(ctx context.Context, c config.Config) (*models, error) {
-	m := &models{}
+	m := &models{providers: map[string]turn.Provider{}, close: func() error { return nil }}
 	if key := c.GeminiKey.Reveal(); key != "" {
 		gemini, err := model.NewGemini(ctx, model.GeminiConfig{APIKey: key, BaseURL: c.GeminiBaseURL})
 		if err != nil {
 			return nil, fmt.Errorf("open Gemini: %w", err)
 		}
-		m.generator = gemini
-		m.add(gemini.Embedder("primary", primaryModel))
-		m.add(gemini.Embedder("fallback", fallbackModel))
+		primary, fallback := gemini.Embedder("primary", primaryModel), gemini.Embedder("fallback", fallbackModel)
+		m.providers[sharedPool] = turn.Provider{
+			Embedders: []turn.Embedder{primary, fallback},
+			Writer: model.Ladder{
+				Generator: gemini, AttemptTimeout: attemptTimeout, Now: time.Now, Sleep: model.Sleep,
+			},
+		}
+		m.documents = append(m.documents, primary, fallback)
 	}
 	if c.LocalModelDir != "" {
 		local, err := openLocal(c.LocalModelDir)
 		if err != nil {
 			return nil, fmt.Errorf("open the local model: %w", err)
 		}
-		m.local, m.sentences = local, local.EmbedDocuments
-		m.add(local)
+		m.local, m.sentences, m.close = []turn.Embedder{local}, local.EmbedDocuments, local.Close
+		m.documents = append(m.documents, local)
 	}
 	return m, nil
-}
-
-func (m *models) add(e embedder) {
-	m.queries = append(m.queries, e)
-	m.documents = append(m.documents, e)
 }
 
 // openLocal finds the files where scripts/parts.sh puts them.
@@ -71,11 +72,4 @@ func openLocal(dir string) (*model.MiniLM, error) {
 	minilm := filepath.Join(dir, "minilm-int8-1.0.0")
 	return model.NewMiniLM(filepath.Join(minilm, "model.onnx"), filepath.Join(minilm, "tokenizer.json"),
 		filepath.Join(dir, "onnxruntime-1.32.0", library))
-}
-
-func (m *models) close() error {
-	if m.local == nil {
-		return nil
-	}
-	return m.local.Close()
 }

@@ -19,7 +19,12 @@ type Ladder struct {
 	Sleep          func(ctx context.Context, d time.Duration) error // returns ctx's error when it ends first
 }
 
-// Generate asks the models in their order and streams the first usable answer to sink.
+// Reserve says whether a model may be called once more. It is asked before each call, since other
+// turns call the same models.
+type Reserve func(ctx context.Context, model string) (bool, error)
+
+// Generate asks the models in their order and streams the first usable answer to sink. A model that
+// reserve refuses counts as one whose quota is used up.
 //
 // The next model is asked after a used-up quota, an unreachable or unknown model, a timeout, an
 // empty or withheld recitation, a rejection by the sink, or any other failure of the provider. A
@@ -30,16 +35,18 @@ type Ladder struct {
 //
 // Text of a failed attempt never stays in the sink: it is Reset before the next attempt and before
 // an error is returned, unless the sink itself failed.
-func (l Ladder) Generate(ctx context.Context, models []string, p Prompt, sink Sink) (Result, error) {
+func (l Ladder) Generate(
+	ctx context.Context, models []string, reserve Reserve, p Prompt, sink Sink,
+) (Result, error) {
 	var res Result
 	var err error
 	for i, m := range models {
-		err = l.attempt(ctx, m, p, sink, &res)
+		err = l.attempt(ctx, m, reserve, p, sink, &res)
 		if wait := minuteWait(err); wait > 0 && i == len(models)-1 {
 			if err := l.Sleep(ctx, wait); err != nil {
 				return res, fmt.Errorf("wait for model %s: %w", m, err)
 			}
-			err = l.attempt(ctx, m, p, sink, &res)
+			err = l.attempt(ctx, m, reserve, p, sink, &res)
 		}
 		switch {
 		case err == nil:
@@ -57,7 +64,14 @@ func (l Ladder) Generate(ctx context.Context, models []string, p Prompt, sink Si
 }
 
 // attempt calls one model, records it in res, and leaves the sink clean when it fails.
-func (l Ladder) attempt(ctx context.Context, model string, p Prompt, sink Sink, res *Result) error {
+func (l Ladder) attempt(ctx context.Context, model string, reserve Reserve, p Prompt, sink Sink, res *Result) error {
+	isReserved, err := reserve(ctx, model)
+	if err != nil {
+		return &reserveError{err}
+	}
+	if !isReserved {
+		return &QuotaError{Model: model, Daily: true}
+	}
 	began := l.Now()
 	out := &outlet{sink: sink}
 	gen, err := l.call(ctx, model, p, out)
@@ -101,8 +115,16 @@ func (l Ladder) call(ctx context.Context, model string, p Prompt, out *outlet) (
 // isFinal says that asking another model is forbidden or pointless.
 func isFinal(err error) bool {
 	var broken *sinkError
-	return errors.Is(err, ErrBlockedPrompt) || errors.Is(err, ErrSafety) || errors.As(err, &broken)
+	var unknown *reserveError
+	return errors.Is(err, ErrBlockedPrompt) || errors.Is(err, ErrSafety) || errors.As(err, &broken) ||
+		errors.As(err, &unknown)
 }
+
+// reserveError is an error of Reserve: without its word no model is called.
+type reserveError struct{ err error }
+
+func (e *reserveError) Error() string { return "reserve a call: " + e.err.Error() }
+func (e *reserveError) Unwrap() error { return e.err }
 
 // minuteWait is how long waiting for the same model is worth it; 0: not at all.
 func minuteWait(err error) time.Duration {

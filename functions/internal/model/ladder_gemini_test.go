@@ -23,7 +23,7 @@ func climb(ctx context.Context, t *testing.T, s *gemini.Server, sink model.Sink)
 	t.Helper()
 	c := &clock{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	l := model.Ladder{Generator: newGemini(t, s), AttemptTimeout: time.Minute, Now: c.Now, Sleep: c.Sleep}
-	return l.Generate(ctx, []string{lite, second, third}, question(), sink)
+	return l.Generate(ctx, []string{lite, second, third}, free, question(), sink)
 }
 
 // O85, O86, O88, O96: the whole line over HTTP, from a quota of the day to the answer of the third.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func TestLadder_MovesOnOrStops(t *testing.T) {
 			}
 			l, clock := newLadder(t, scripts)
 			sink := &recorder{}
-			res, err := l.Generate(t.Context(), []string{"a", "b"}, model.Prompt{}, sink)
+			res, err := l.Generate(t.Context(), []string{"a", "b"}, free, model.Prompt{}, sink)
 			if !errors.Is(err, c.stops) || err != nil && errors.Is(err, model.ErrExhausted) {
 				t.Errorf("got %v, want %v", err, c.stops)
 			}
@@ -118,7 +119,7 @@ func TestLadder_WaitsOnlyForTheMinuteOfTheLastModel(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			l, clock := newLadder(t, map[string][]script{"a": c.calls})
-			res, err := l.Generate(t.Context(), []string{"a"}, model.Prompt{}, &recorder{})
+			res, err := l.Generate(t.Context(), []string{"a"}, free, model.Prompt{}, &recorder{})
 			if !errors.Is(err, c.err) {
 				t.Errorf("got %v, want %v", err, c.err)
 			}
@@ -138,7 +139,7 @@ func TestLadder_TriesTheNextModelWhenTheSinkRejects(t *testing.T) {
 		"b": {{deltas: []string{"The plan is old", ", quite. It cos", "ts 49 €."}}},
 	})
 	sink := &recorder{refuse: map[string]error{"It costs 7 €. ": fmt.Errorf("unknown number: %w", model.ErrRejected)}}
-	res, err := l.Generate(t.Context(), []string{"a", "b"}, model.Prompt{}, sink)
+	res, err := l.Generate(t.Context(), []string{"a", "b"}, free, model.Prompt{}, sink)
 	if err != nil || res.Text != "The plan is old, quite. It costs 49 €." {
 		t.Errorf("got %q, %v", res.Text, err)
 	}
@@ -155,7 +156,7 @@ func TestLadder_StopsWhenNobodyListens(t *testing.T) {
 	gone := errors.New("client gone")
 	l, _ := newLadder(t, map[string][]script{"a": {{deltas: []string{"The plan is new. It"}}}, "b": nil})
 	sink := &recorder{refuse: map[string]error{"The plan is new. ": gone}}
-	res, err := l.Generate(t.Context(), []string{"a", "b"}, model.Prompt{}, sink)
+	res, err := l.Generate(t.Context(), []string{"a", "b"}, free, model.Prompt{}, sink)
 	if !errors.Is(err, gone) || errors.Is(err, model.ErrExhausted) {
 		t.Errorf("got %v", err)
 	}
@@ -173,7 +174,7 @@ func TestLadder_ShortensAnAnswerThatWasCutOff(t *testing.T) {
 		deltas: []string{"Home Flex costs 12", ",50 € a month. The", " connection costs 4"}, finish: model.FinishMaxTokens,
 	}}})
 	sink := &recorder{}
-	res, err := l.Generate(t.Context(), []string{"a"}, model.Prompt{}, sink)
+	res, err := l.Generate(t.Context(), []string{"a"}, free, model.Prompt{}, sink)
 	want := "Home Flex costs 12,50 € a month."
 	if err != nil || res.Text != want || res.Finish != model.FinishMaxTokens {
 		t.Errorf("got %+v, %v", res, err)
@@ -188,7 +189,7 @@ func TestLadder_ShortensAnAnswerThatWasCutOff(t *testing.T) {
 
 func TestLadder_RecordsTimeAndTokens(t *testing.T) {
 	l, _ := newLadder(t, map[string][]script{"a": {{err: failed(model.ErrUnavailable)}}, "b": {{deltas: []string{"Yes", "."}}}})
-	res, err := l.Generate(t.Context(), []string{"a", "b"}, model.Prompt{}, &recorder{})
+	res, err := l.Generate(t.Context(), []string{"a", "b"}, free, model.Prompt{}, &recorder{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestLadder_RecordsTimeAndTokens(t *testing.T) {
 func TestLadder_EndsOneModelAtItsDeadlineAndAllWithTheContext(t *testing.T) {
 	l, _ := newLadder(t, map[string][]script{"a": {{hangs: true}}, "b": {{deltas: []string{"Yes."}}}})
 	l.AttemptTimeout = 10 * time.Millisecond
-	res, err := l.Generate(t.Context(), []string{"a", "b"}, model.Prompt{}, &recorder{})
+	res, err := l.Generate(t.Context(), []string{"a", "b"}, free, model.Prompt{}, &recorder{})
 	if err != nil || res.Model != "b" {
 		t.Errorf("got %+v, %v", res, err)
 	}
@@ -218,7 +219,7 @@ func TestLadder_EndsOneModelAtItsDeadlineAndAllWithTheContext(t *testing.T) {
 	l, _ = newLadder(t, map[string][]script{"a": {{hangs: true}}, "b": nil})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	res, err = l.Generate(ctx, []string{"a", "b"}, model.Prompt{}, &recorder{})
+	res, err = l.Generate(ctx, []string{"a", "b"}, free, model.Prompt{}, &recorder{})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, model.ErrExhausted) {
 		t.Errorf("got %v", err)
 	}
@@ -229,12 +230,12 @@ func TestLadder_EndsOneModelAtItsDeadlineAndAllWithTheContext(t *testing.T) {
 
 func TestLadder_SaysThatNoModelIsLeft(t *testing.T) {
 	l, _ := newLadder(t, nil)
-	res, err := l.Generate(t.Context(), nil, model.Prompt{}, &recorder{})
+	res, err := l.Generate(t.Context(), nil, free, model.Prompt{}, &recorder{})
 	if !errors.Is(err, model.ErrExhausted) || len(res.Attempts) != 0 {
 		t.Errorf("got %+v, %v", res, err)
 	}
 	l, _ = newLadder(t, map[string][]script{"a": {{err: failed(model.ErrModelNotFound)}}})
-	_, err = l.Generate(t.Context(), []string{"a"}, model.Prompt{}, &recorder{})
+	_, err = l.Generate(t.Context(), []string{"a"}, free, model.Prompt{}, &recorder{})
 	if !errors.Is(err, model.ErrExhausted) || !errors.Is(err, model.ErrModelNotFound) { // the log learns why
 		t.Errorf("got %v", err)
 	}
@@ -247,6 +248,34 @@ func TestSleep_EndsWithTheContext(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := model.Sleep(t.Context(), time.Nanosecond); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Another turn may take the last call of a model after the list was made.
+func TestLadder_SkipsAModelOfWhichNoCallIsLeft(t *testing.T) {
+	l, _ := newLadder(t, map[string][]script{"b": {{deltas: []string{"Yes."}}}})
+	var asked []string
+	res, err := l.Generate(t.Context(), []string{"a", "b"}, func(_ context.Context, m string) (bool, error) {
+		asked = append(asked, m)
+		return m == "b", nil
+	}, model.Prompt{}, &recorder{})
+	if err != nil || res.Model != "b" || len(res.Attempts) != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if !slices.Equal(asked, []string{"a", "b"}) {
+		t.Errorf("reserved %q", asked)
+	}
+}
+
+// Without the word of the database no model is called: a broken counter must not cost money.
+func TestLadder_CallsNobodyWhenItCannotReserve(t *testing.T) {
+	l, _ := newLadder(t, nil)
+	broken := errors.New("the database is away")
+	_, err := l.Generate(t.Context(), []string{"a", "b"}, func(context.Context, string) (bool, error) {
+		return false, broken
+	}, model.Prompt{}, &recorder{})
+	if !errors.Is(err, broken) || errors.Is(err, model.ErrExhausted) {
 		t.Errorf("got %v", err)
 	}
 }

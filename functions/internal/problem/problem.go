@@ -23,10 +23,12 @@ const (
 	Unauthenticated     Code = "unauthenticated"
 	NotAMember          Code = "not_a_member"
 	NotAnAdmin          Code = "not_an_admin"
+	FunctionsOnly       Code = "functions_only"
 	TenantSuspended     Code = "tenant_suspended"
 	NotFound            Code = "not_found"
 	MethodNotAllowed    Code = "method_not_allowed"
 	TurnIDUsed          Code = "turn_id_used"
+	TurnRunning         Code = "turn_running"
 	NewerSnapshot       Code = "newer_snapshot"
 	ReindexRunning      Code = "reindex_running"
 	LibraryMissing      Code = "library_missing"
@@ -41,6 +43,7 @@ const (
 	NoEmbeddingModel    Code = "no_embedding_model"
 	DatabaseUnavailable Code = "database_unavailable"
 	KeysUnavailable     Code = "keys_unavailable"
+	ServiceStopping     Code = "service_stopping"
 )
 
 type meaning struct {
@@ -57,10 +60,12 @@ var meanings = map[Code]meaning{
 	Unauthenticated:     {http.StatusUnauthorized, "Sign in and send the access token."},
 	NotAMember:          {http.StatusForbidden, "You are not a member of this brand."},
 	NotAnAdmin:          {http.StatusForbidden, "Only an admin of this brand may do this."},
+	FunctionsOnly:       {http.StatusForbidden, "Questions are asked through the ask function."},
 	TenantSuspended:     {http.StatusForbidden, "This brand is suspended."},
 	NotFound:            {http.StatusNotFound, "There is nothing here that you may see."},
 	MethodNotAllowed:    {http.StatusMethodNotAllowed, "This method is not allowed here."},
-	TurnIDUsed:          {http.StatusConflict, "This turn id was already used."},
+	TurnIDUsed:          {http.StatusConflict, "This turn id was already used for another question."},
+	TurnRunning:         {http.StatusConflict, "This question is still being answered."},
 	NewerSnapshot:       {http.StatusConflict, "A newer version of this source is already indexed."},
 	ReindexRunning:      {http.StatusConflict, "This source is being indexed right now."},
 	LibraryMissing:      {http.StatusConflict, "The documents of this brand can't be found; nothing was changed."},
@@ -75,6 +80,7 @@ var meanings = map[Code]meaning{
 	NoEmbeddingModel:    {http.StatusServiceUnavailable, "No embedding model can serve this question now."},
 	DatabaseUnavailable: {http.StatusServiceUnavailable, "The database can't be reached now."},
 	KeysUnavailable:     {http.StatusServiceUnavailable, "The sign-in keys can't be fetched now."},
+	ServiceStopping:     {http.StatusServiceUnavailable, "The service is restarting."},
 }
 
 // Error is a failure with a code for the client and a cause for the log. Only Code, Detail and

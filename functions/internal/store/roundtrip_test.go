@@ -97,12 +97,12 @@ func TestStore_TakesOneRoundTripForEachTransaction(t *testing.T) {
 		work func() error
 	}{
 		{"begin", func() (err error) {
-			begun, err = s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"})
+			begun, err = s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil)
 			return err
 		}},
 		{"match", func() error { _, err := s.MatchChunks(t.Context(), f.alice, search("q")); return err }},
 		{"finish", func() error {
-			return s.FinishTurn(t.Context(), f.alice, turn.Finished{TurnID: begun.TurnID, Status: turn.NoMatch})
+			return s.FinishTurn(t.Context(), f.alice, turn.Finished{TurnID: begun.TurnID, Run: begun.Run, Status: turn.NoMatch})
 		}},
 	}
 	for _, step := range steps {

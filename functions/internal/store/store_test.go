@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"porchlight/functions/internal/corpus"
@@ -50,12 +51,12 @@ func TestAs_TakesClaimsAsValues(t *testing.T) {
 	s := f.open(t, "porchlight_runtime")
 	p := f.alice
 	p.Claims = []byte(`{"sub":"` + aliceID + `","app_metadata":{"tenant_id":"a'; reset role; --"}}`)
-	if _, err := s.BeginTurn(t.Context(), p, turn.Question{Text: "q"}); code(err) != problem.NotAMember {
+	if _, err := s.BeginTurn(t.Context(), p, turn.Question{Text: "q"}, nil); code(err) != problem.NotAMember {
 		t.Errorf("got %v", err)
 	}
 	p = f.alice
 	p.Tenant = "one'; reset role; --"
-	if _, err := s.BeginTurn(t.Context(), p, turn.Question{Text: "q"}); code(err) != problem.NotAMember {
+	if _, err := s.BeginTurn(t.Context(), p, turn.Question{Text: "q"}, nil); code(err) != problem.NotAMember {
 		t.Errorf("got %v", err)
 	}
 }
@@ -64,11 +65,11 @@ func TestAs_TakesClaimsAsValues(t *testing.T) {
 func TestAs_LeavesNothingOfACallerOnTheConnection(t *testing.T) {
 	f := newFixture(t)
 	s := f.open(t, "porchlight_runtime")
-	if _, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}); err != nil {
+	if _, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	nobody := identity.Principal{Role: "authenticated", Claims: []byte("{}")}
-	if _, err := s.BeginTurn(t.Context(), nobody, turn.Question{Text: "q"}); code(err) != problem.NotAMember {
+	if _, err := s.BeginTurn(t.Context(), nobody, turn.Question{Text: "q"}, nil); code(err) != problem.NotAMember {
 		t.Errorf("nobody got %v", err)
 	}
 }
@@ -88,7 +89,7 @@ func TestBeginTurn_RefusesWithTheCodeOfTheLimit(t *testing.T) {
 		{"the second", "12345", problem.RateLimited, true},
 	}
 	for _, step := range steps {
-		_, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: step.question})
+		_, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: step.question}, nil)
 		if code(err) != step.code || err != nil && (problem.From(err).RetryAfter > 0) != step.waits {
 			t.Errorf("%s: got %v", step.name, err)
 		}
@@ -102,10 +103,46 @@ func TestBeginTurn_RefusesAUsedID(t *testing.T) {
 	f := newFixture(t)
 	s := f.open(t, "porchlight_runtime")
 	q := turn.Question{Text: "q", TurnID: uuid.NewString()}
-	if _, err := s.BeginTurn(t.Context(), f.alice, q); err != nil {
+	if b, err := s.BeginTurn(t.Context(), f.alice, q, nil); err != nil || b.State != turn.Open {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	if b, err := s.BeginTurn(t.Context(), f.alice, q, nil); err != nil || b.State != turn.Running {
+		t.Errorf("%+v, %v", b, err)
+	}
+	q.Text = "another"
+	if _, err := s.BeginTurn(t.Context(), f.alice, q, nil); code(err) != problem.TurnIDUsed {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStoredTurn_IsWhatWasFinished(t *testing.T) {
+	f := newFixture(t)
+	s := f.open(t, "porchlight_runtime")
+	begun, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.BeginTurn(t.Context(), f.alice, q); code(err) != problem.TurnIDUsed {
+	if got, err := s.StoredTurn(t.Context(), f.alice, begun.TurnID); err != nil || got.Status != turn.Running {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	day := time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
+	want := turn.Finished{
+		TurnID: begun.TurnID, Run: begun.Run, Status: turn.NoMatch, Answer: "I do not know.", Language: "en",
+		AsOf: &day, Index: "local", Model: "extractive", MS: turn.Millis{Embed: 1, Total: 12},
+		Used: []corpus.Match{},
+	}
+	if err := s.FinishTurn(t.Context(), f.alice, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.StoredTurn(t.Context(), f.alice, begun.TurnID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Run = 0 // which the database keeps to itself
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := s.StoredTurn(t.Context(), f.alice, uuid.NewString()); code(err) != problem.NotFound {
 		t.Errorf("got %v", err)
 	}
 }
@@ -193,11 +230,11 @@ func (f fixture) killRuntime(t *testing.T) {
 func TestAs_NeverRepeatsAWrite(t *testing.T) {
 	f := newFixture(t)
 	s := f.open(t, "porchlight_runtime")
-	if _, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}); err != nil {
+	if _, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f.killRuntime(t)
-	_, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"})
+	_, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil)
 	want := 2
 	if err != nil {
 		want = 1

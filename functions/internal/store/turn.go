@@ -16,18 +16,21 @@ import (
 
 // BeginTurn opens a turn: membership, limits, persona, history, indexes and models. A refusal of a
 // limit is an error with its code, and a row in the log of turns.
-func (s *Store) BeginTurn(ctx context.Context, p identity.Principal, q turn.Question) (turn.Begun, error) {
+func (s *Store) BeginTurn(
+	ctx context.Context, p identity.Principal, q turn.Question, pools []string,
+) (turn.Begun, error) {
 	var b turn.Begun
 	var refusal *string
 	var wait *int
 	var history []byte
 	err := s.as(ctx, p, call{
-		`select turn_id::text, conversation_id::text, refusal, retry_after_seconds, brand, language, persona,
-			fallback, history, indexes, models, verified_within_days
-		from api.begin_turn($1, $2::uuid, $3::uuid, $4)`,
-		[]any{q.Text, nullable(q.TurnID), nullable(q.ConversationID), nullable(q.Language)},
-		one(&b.TurnID, &b.ConversationID, &refusal, &wait, &b.Brand, &b.Language, &b.Persona,
-			&b.Fallback, &history, &b.Indexes, &b.Models, &b.VerifiedWithinDays),
+		`select turn_id::text, run, state, conversation_id::text, refusal, retry_after_seconds,
+			coalesce(brand, ''), coalesce(language, ''), coalesce(persona, ''), coalesce(fallback, ''),
+			coalesce(history, '[]'), coalesce(pool, ''), indexes, models, coalesce(verified_within_days, 0)
+		from api.begin_turn($1, $2::uuid, $3::uuid, $4, $5::text[])`,
+		[]any{q.Text, nullable(q.TurnID), nullable(q.ConversationID), nullable(q.Language), pools},
+		one(&b.TurnID, &b.Run, &b.State, &b.ConversationID, &refusal, &wait, &b.Brand, &b.Language,
+			&b.Persona, &b.Fallback, &history, &b.Pool, &b.Indexes, &b.Models, &b.VerifiedWithinDays),
 	})
 	if err != nil {
 		return turn.Begun{}, fmt.Errorf("begin turn: %w", err)
@@ -79,6 +82,19 @@ func (s *Store) MatchChunks(ctx context.Context, p identity.Principal, m turn.Se
 	return matches, nil
 }
 
+// ReserveCall says whether the model may be called once more for a running turn.
+func (s *Store) ReserveCall(
+	ctx context.Context, p identity.Principal, turnID string, run int, model string,
+) (isReserved bool, err error) {
+	err = s.as(ctx, p, call{
+		`select api.reserve_call($1::uuid, $2::integer, $3)`, []any{turnID, run, model}, one(&isReserved),
+	})
+	if err != nil {
+		return false, fmt.Errorf("reserve a call: %w", err)
+	}
+	return isReserved, nil
+}
+
 // FinishTurn closes a running turn with what became of it.
 func (s *Store) FinishTurn(ctx context.Context, p identity.Principal, f turn.Finished) error {
 	attempts, err := json.Marshal(f.Attempts)
@@ -96,11 +112,17 @@ func (s *Store) FinishTurn(ctx context.Context, p identity.Principal, f turn.Fin
 	for i, m := range f.Used {
 		ids[i], similarities[i] = m.ChunkID, m.Similarity
 	}
+	var asOf *string
+	if f.AsOf != nil {
+		day := f.AsOf.UTC().Format(time.DateOnly)
+		asOf = &day
+	}
 	err = s.as(ctx, p, call{
-		`select api.finish_turn($1::uuid, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::uuid[], $9::double precision[])`,
+		`select api.finish_turn($1::uuid, $2::integer, $3, $4, $5, $6::date, $7, $8, $9::jsonb, $10::jsonb,
+			$11::uuid[], $12::double precision[])`,
 		[]any{
-			f.TurnID, f.Status, nullable(f.Answer), nullable(f.Index), nullable(f.Model), string(attempts),
-			string(millis), ids, similarities,
+			f.TurnID, f.Run, f.Status, nullable(f.Answer), nullable(f.Language), asOf, nullable(f.Index),
+			nullable(f.Model), string(attempts), string(millis), ids, similarities,
 		},
 		nil,
 	})
@@ -108,4 +130,50 @@ func (s *Store) FinishTurn(ctx context.Context, p identity.Principal, f turn.Fin
 		return fmt.Errorf("finish turn: %w", err)
 	}
 	return nil
+}
+
+// StoredTurn reads a turn of the principal as it ended, or with the status "running".
+func (s *Store) StoredTurn(ctx context.Context, p identity.Principal, turnID string) (turn.Finished, error) {
+	f := turn.Finished{TurnID: turnID}
+	var millis, sources []byte
+	err := s.ask(ctx, p, call{
+		`select status, coalesce(answer, ''), coalesce(language, ''), as_of, coalesce(index_name, ''),
+			coalesce(model, ''), milliseconds, sources
+		from api.stored_turn($1::uuid)`,
+		[]any{turnID},
+		one(&f.Status, &f.Answer, &f.Language, &f.AsOf, &f.Index, &f.Model, &millis, &sources),
+	})
+	if err != nil {
+		return f, fmt.Errorf("read turn: %w", err)
+	}
+	if err := json.Unmarshal(millis, &f.MS); err != nil {
+		return f, fmt.Errorf("read turn: times: %w", err)
+	}
+	if f.Used, err = readSources(sources, f.Status == turn.Held); err != nil {
+		return f, fmt.Errorf("read turn: sources: %w", err)
+	}
+	return f, nil
+}
+
+// readSources reads what a reader is shown of each chunk. Only a held answer rests on a stale price.
+func readSources(raw []byte, isStale bool) ([]corpus.Match, error) {
+	var rows []struct {
+		SourceID   string     `json:"source_id"`
+		Type       string     `json:"type"`
+		Title      string     `json:"title"`
+		URL        string     `json:"url"`
+		Heading    string     `json:"heading"`
+		VerifiedAt *time.Time `json:"verified_at"`
+	}
+	if err := json.Unmarshal(raw, &rows); err != nil {
+		return nil, err
+	}
+	matches := make([]corpus.Match, len(rows))
+	for i, r := range rows {
+		matches[i] = corpus.Match{
+			SourceID: r.SourceID, SourceType: r.Type, SourceTitle: r.Title, SourceURL: r.URL,
+			HeadingPath: r.Heading, VerifiedAt: r.VerifiedAt, IsStale: isStale,
+		}
+	}
+	return matches, nil
 }

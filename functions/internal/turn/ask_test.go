@@ -54,7 +54,7 @@ func TestAsk_FallsBackWithoutARelevantMatch(t *testing.T) {
 	for name, matches := range map[string][]corpus.Match{"none": {}, "none relevant": {far}} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
-			s.Writer = s.writer
+			s.useWriter()
 			s.store.begun.Models = []string{"first"}
 			s.store.matches["local"] = matches
 			s.useExtract(extract.Answer{})
@@ -73,7 +73,7 @@ func TestAsk_FallsBackWithoutARelevantMatch(t *testing.T) {
 
 func TestAsk_QuotesANamedPriceFromBelowTheThreshold(t *testing.T) {
 	s := newStage(t)
-	s.Writer = s.writer // must not be called
+	s.useWriter() // must not be called
 	s.store.begun.Models = []string{"first"}
 	far := price()
 	far.IsRelevant = false
@@ -93,10 +93,10 @@ func TestAsk_MovesToTheNextIndexAsAWhole(t *testing.T) {
 	s.useExtract(answer())
 	s.store.begun.Indexes = []string{"primary", "fallback"}
 	s.store.matches = map[string][]corpus.Match{"fallback": {price()}}
-	s.Embedders = []turn.Embedder{
+	s.Providers = map[string]turn.Provider{"shared": {Embedders: []turn.Embedder{
 		fakeEmbedder{index: "primary", model: "big", err: &model.QuotaError{Model: "big", Daily: true}},
 		fakeEmbedder{index: "fallback", model: "other", vector: []float32{0, 1}},
-	}
+	}}}
 	if err := s.ask(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,9 @@ func TestAsk_MovesToTheNextIndexAsAWhole(t *testing.T) {
 	want := []model.Attempt{{Model: "big", Outcome: "quota_day"}, {Model: "other", Outcome: "ok"}}
 	if diff := cmp.Diff(want, f.Attempts); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"other"}, s.store.reserved); diff != "" {
+		t.Error("the first call is reserved with the begin, each further one by itself:", diff)
 	}
 }
 
@@ -134,7 +137,7 @@ func TestAsk_SaysWhyNoModelCanEmbed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStage(t)
 			s.store.begun.Indexes = test.indexes
-			s.Embedders = []turn.Embedder{fakeEmbedder{index: "local", model: "small", err: test.err}}
+			s.Local = []turn.Embedder{fakeEmbedder{index: "local", model: "small", err: test.err}}
 			err := s.ask(t.Context())
 			p := problem.From(err)
 			if err == nil || p.Code != test.code || (p.RetryAfter > 0) != test.waits {
@@ -183,7 +186,7 @@ func TestAsk_HoldsAPriceThatNobodyVerifiedInTime(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStage(t)
-			s.Writer = s.writer // must not be called: no model sees a question about a stale price
+			s.useWriter() // must not be called: no model sees a question about a stale price
 			s.store.begun.Models, s.store.begun.Language = []string{"first"}, test.language
 			m := stalePrice()
 			m.VerifiedAt = test.verifiedAt

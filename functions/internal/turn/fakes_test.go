@@ -10,6 +10,7 @@ import (
 	"porchlight/functions/internal/extract"
 	"porchlight/functions/internal/identity"
 	"porchlight/functions/internal/model"
+	"porchlight/functions/internal/problem"
 	"porchlight/functions/internal/turn"
 )
 
@@ -34,15 +35,45 @@ func stalePrice() corpus.Match {
 // fakeStore answers with what it was given and keeps what it was told.
 type fakeStore struct {
 	t        *testing.T
+	pools    []string // for which there was a key
 	begun    turn.Begun
 	beginErr error
+	running  int                       // begins that find the turn being answered by another request
+	refused  map[string]bool           // models of which no call is left
+	reserved []string                  // models of which a call was reserved after the begin
+	stored   map[string]turn.Finished  // by id
 	matches  map[string][]corpus.Match // by index; a search of another index fails the test
 	searched []turn.Search
 	finished []turn.Finished
 }
 
-func (s *fakeStore) BeginTurn(_ context.Context, _ identity.Principal, q turn.Question) (turn.Begun, error) {
+func (s *fakeStore) BeginTurn(
+	_ context.Context, _ identity.Principal, _ turn.Question, pools []string,
+) (turn.Begun, error) {
+	s.pools = pools
+	if s.running > 0 {
+		s.running--
+		return turn.Begun{TurnID: s.begun.TurnID, State: turn.Running}, nil
+	}
 	return s.begun, s.beginErr
+}
+
+func (s *fakeStore) ReserveCall(
+	_ context.Context, _ identity.Principal, turnID string, run int, model string,
+) (bool, error) {
+	if turnID != s.begun.TurnID || run != s.begun.Run {
+		s.t.Errorf("a call was reserved for run %d of %s", run, turnID)
+	}
+	s.reserved = append(s.reserved, model)
+	return !s.refused[model], nil
+}
+
+func (s *fakeStore) StoredTurn(_ context.Context, _ identity.Principal, turnID string) (turn.Finished, error) {
+	f, ok := s.stored[turnID]
+	if !ok {
+		return f, problem.New(problem.NotFound, nil)
+	}
+	return f, nil
 }
 
 func (s *fakeStore) MatchChunks(_ context.Context, _ identity.Principal, m turn.Search) ([]corpus.Match, error) {
@@ -77,15 +108,17 @@ func (e fakeEmbedder) EmbedQuery(context.Context, string) ([]float32, error) {
 
 // fakeWriter runs a script against the sink; without one it fails the test.
 type fakeWriter struct {
-	t      *testing.T
-	prompt model.Prompt
-	write  func(sink model.Sink) (model.Result, error)
+	t       *testing.T
+	prompt  model.Prompt
+	models  []string
+	reserve model.Reserve
+	write   func(sink model.Sink) (model.Result, error)
 }
 
 func (w *fakeWriter) Generate(
-	_ context.Context, _ []string, p model.Prompt, sink model.Sink,
+	_ context.Context, models []string, reserve model.Reserve, p model.Prompt, sink model.Sink,
 ) (model.Result, error) {
-	w.prompt = p
+	w.prompt, w.models, w.reserve = p, models, reserve
 	if w.write == nil {
 		w.t.Error("a model was called")
 		return model.Result{}, errors.New("not expected")
@@ -120,7 +153,7 @@ func newStage(t *testing.T) *stage {
 		store: &fakeStore{
 			t: t,
 			begun: turn.Begun{
-				TurnID: "turn-1", Brand: "Brand", Language: "en", Fallback: "I would rather not guess.",
+				TurnID: "turn-1", Run: 1, State: turn.Open, Pool: "shared", Brand: "Brand", Language: "en", Fallback: "I would rather not guess.",
 				Indexes: []string{"local"}, VerifiedWithinDays: 90,
 			},
 			matches: map[string][]corpus.Match{"local": {price()}},
@@ -129,8 +162,9 @@ func newStage(t *testing.T) *stage {
 	}
 	s.Service = &turn.Service{
 		Store: s.store, Extractor: fakeExtractor{t: t}, NewNonce: func() string { return "nonce" },
-		Embedders: []turn.Embedder{fakeEmbedder{index: "local", model: "small", vector: []float32{1}}},
-		Now:       func() time.Time { return time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC) },
+		Local: []turn.Embedder{fakeEmbedder{index: "local", model: "small", vector: []float32{1}}},
+		Now:   func() time.Time { return time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC) },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	return s
 }
@@ -138,8 +172,13 @@ func newStage(t *testing.T) *stage {
 // useModels gives the stage a writer and open models.
 func (s *stage) useModels(write func(model.Sink) (model.Result, error)) {
 	s.writer.write = write
-	s.Writer = s.writer
+	s.useWriter()
 	s.store.begun.Models = []string{"first", "second"}
+}
+
+// useWriter gives the stage a key.
+func (s *stage) useWriter() {
+	s.Providers = map[string]turn.Provider{"shared": {Writer: s.writer}}
 }
 
 func (s *stage) useExtract(a extract.Answer) { s.Extractor = fakeExtractor{s.store.t, &a} }

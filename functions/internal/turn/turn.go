@@ -17,16 +17,26 @@ import (
 // Begun is what the database hands out when a turn may start.
 type Begun struct {
 	TurnID             string
+	Run                int    // which of the turn's attempts to be answered this is
+	State              string // Open, Running or Over; with the last two nothing below is set
 	ConversationID     string
 	Brand              string
 	Language           string // of Persona and Fallback
 	Persona            string
 	Fallback           string // what is said when no document answers
 	History            []Exchange
+	Pool               string   // whose key the brand's models are called with; empty: no key at hand
 	Indexes            []string // that hold vectors of the brand, best first
 	Models             []string // that may be called now, first to last
 	VerifiedWithinDays int
 }
+
+// The states of a turn that was begun.
+const (
+	Open    = "begun"    // this request answers it
+	Running = "running"  // another request does
+	Over    = "finished" // it was answered before
+)
 
 // Exchange is an earlier turn of the conversation.
 type Exchange struct {
@@ -47,8 +57,11 @@ type Search struct {
 // Finished is what became of a turn.
 type Finished struct {
 	TurnID   string
-	Status   string // "answered", "held", "no_match", "failed" or "aborted"
+	Run      int
+	Status   string // one of the constants below; of a stored turn also Running or "refused"
 	Answer   string
+	Language string     // of the words around the answer; ISO 639-1, may be empty
+	AsOf     *time.Time // the oldest verification of a price in the answer
 	Index    string
 	Model    string
 	Attempts []model.Attempt
@@ -70,9 +83,11 @@ const extractive = "extractive"
 
 // Store is the database as a turn needs it.
 type Store interface {
-	BeginTurn(ctx context.Context, p identity.Principal, q Question) (Begun, error)
+	BeginTurn(ctx context.Context, p identity.Principal, q Question, pools []string) (Begun, error)
+	ReserveCall(ctx context.Context, p identity.Principal, turnID string, run int, model string) (bool, error)
 	MatchChunks(ctx context.Context, p identity.Principal, s Search) ([]corpus.Match, error)
 	FinishTurn(ctx context.Context, p identity.Principal, f Finished) error
+	StoredTurn(ctx context.Context, p identity.Principal, turnID string) (Finished, error)
 }
 
 // Embedder makes the vector of a question for one index.
@@ -89,7 +104,9 @@ type Weigher interface {
 
 // Writer writes an answer with the first of the models that can.
 type Writer interface {
-	Generate(ctx context.Context, models []string, p model.Prompt, sink model.Sink) (model.Result, error)
+	Generate(
+		ctx context.Context, models []string, reserve model.Reserve, p model.Prompt, sink model.Sink,
+	) (model.Result, error)
 }
 
 // Extractor answers with the documents' own sentences.
@@ -100,11 +117,18 @@ type Extractor interface {
 // Service answers questions.
 type Service struct {
 	Store     Store
-	Embedders []Embedder // tried in the order of Begun.Indexes
-	Writer    Writer     // nil: answers are extractive
+	Providers map[string]Provider // by quota pool; a brand of another pool has extractive answers
+	Local     []Embedder          // models of this machine: no key, no quota
 	Extractor Extractor
 	Now       func() time.Time
-	NewNonce  func() string // marks the evidence of one prompt
+	Sleep     func(ctx context.Context, d time.Duration) error // returns ctx's error when it ends first
+	NewNonce  func() string                                    // marks the evidence of one prompt
+}
+
+// Provider is what one key of a model provider gives access to.
+type Provider struct {
+	Embedders []Embedder // tried in the order of Begun.Indexes
+	Writer    Writer
 }
 
 const (

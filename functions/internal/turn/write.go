@@ -22,7 +22,7 @@ import (
 // time, no model sees the question: the extractor holds the price or finds a fresh one.
 func (r *run) write(ctx context.Context, matches []corpus.Match) error {
 	relevant, others := split(matches)
-	if len(relevant) > 0 && r.Writer != nil && len(r.begun.Models) > 0 && !relevant[0].IsStale {
+	if len(relevant) > 0 && r.provider.Writer != nil && len(r.begun.Models) > 0 && !relevant[0].IsStale {
 		isWritten, err := r.generate(ctx, fresh(relevant))
 		if isWritten || err != nil {
 			return err
@@ -48,7 +48,7 @@ func (r *run) generate(ctx context.Context, evidence []corpus.Match) (bool, erro
 	sink := &checked{run: r, rules: guard.Prepare(guard.Input{
 		Question: r.text, Evidence: evidence, System: system, Nonce: nonce,
 	})}
-	result, err := r.Writer.Generate(ctx, r.begun.Models, model.Prompt{
+	result, err := r.provider.Writer.Generate(ctx, r.begun.Models, r.reserve, model.Prompt{
 		System: system, History: r.history(), User: user, MaxOutputTokens: maxOutputTokens,
 	}, sink)
 	r.done.Attempts = append(r.done.Attempts, result.Attempts...)
@@ -66,7 +66,7 @@ func (r *run) generate(ctx context.Context, evidence []corpus.Match) (bool, erro
 	}
 	r.done.Status, r.done.Model = Answered, result.Model
 	r.done.Used = evidence
-	r.asOf = asOf(sink.sentences, evidence, r.text)
+	r.done.AsOf = asOf(sink.sentences, evidence, r.text)
 	return true, nil
 }
 
@@ -97,7 +97,7 @@ func (r *run) extract(ctx context.Context, relevant, others []corpus.Match) erro
 	}
 	r.done.Status, r.done.Model = Answered, extractive
 	r.done.Used = only(matches, answer.Used)
-	r.asOf = answer.AsOf
+	r.done.AsOf = answer.AsOf
 	for _, s := range answer.Sentences {
 		if err := r.say(s.Text); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (r *run) hold(matches []corpus.Match, chunkID string) error {
 	r.done.Status, r.done.Model = Held, extractive
 	r.done.Used = only(matches, []string{chunkID})
 	for _, m := range r.done.Used {
-		r.asOf = m.VerifiedAt
+		r.done.AsOf = m.VerifiedAt
 		return r.say(heldWords(r.begun, m))
 	}
 	return r.fallBack()

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"porchlight/functions/internal/identity"
+	"porchlight/functions/internal/problem"
 	"porchlight/functions/internal/turn"
 )
 
@@ -16,13 +17,18 @@ import (
 // never run. An error of emit means that nobody reads any more.
 type Asker interface {
 	Ask(ctx context.Context, p identity.Principal, q turn.Question, emit func(turn.Event) error) error
+	// Turn returns a turn of the principal as it was stored.
+	Turn(ctx context.Context, p identity.Principal, turnID string) (turn.Finished, error)
 }
 
 var errNoDone = errors.New("the turn ended without its last event")
 
-// NewAsk serves POST /v1/ask.
+// NewAsk serves POST /v1/ask and GET /v1/turns/{id}.
 func NewAsk(o Options, v Verifier, a Asker) http.Handler {
-	return mount(o, map[string]Handler{"POST /v1/ask": Authenticate(v, ask(a))})
+	return mount(o, map[string]Handler{
+		"POST /v1/ask":       Authenticate(v, ask(a)),
+		"GET /v1/turns/{id}": Authenticate(v, getTurn(a)),
+	})
 }
 
 func ask(a Asker) Authed {
@@ -31,7 +37,7 @@ func ask(a Asker) Authed {
 		if err != nil {
 			return err
 		}
-		c := collector{answer: answer{Sources: []turn.Source{}, Actions: []turn.Action{}}}
+		c := newCollector()
 		emit, asJSON := c.add, WantsJSON(r)
 		if !asJSON {
 			emit = c.through(NewStream(w))
@@ -90,10 +96,38 @@ type answer struct {
 	MS      turn.Millis   `json:"ms"`
 }
 
+// getTurn answers with the stored turn, or with 202 while it is being answered.
+func getTurn(a Asker) Authed {
+	return func(w http.ResponseWriter, r *http.Request, p identity.Principal) error {
+		id, ok := parseUUID(r.PathValue("id"))
+		if !ok {
+			return problem.New(problem.NotFound, nil)
+		}
+		t, err := a.Turn(r.Context(), p, id)
+		if err != nil {
+			return err
+		}
+		c := newCollector()
+		if err := t.Tell(c.add); err != nil {
+			return err
+		}
+		status := http.StatusOK
+		if t.Status == turn.Running {
+			status = http.StatusAccepted
+			w.Header().Set("Retry-After", "1")
+		}
+		return writeJSON(w, status, c.answer)
+	}
+}
+
 // collector adds events up to an answer.
 type collector struct {
 	answer answer
 	done   bool
+}
+
+func newCollector() *collector {
+	return &collector{answer: answer{Sources: []turn.Source{}, Actions: []turn.Action{}}}
 }
 
 func (c *collector) add(e turn.Event) error {

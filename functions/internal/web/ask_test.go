@@ -27,6 +27,11 @@ func (a asker) Ask(ctx context.Context, p identity.Principal, q turn.Question, e
 	return a(ctx, q, emit)
 }
 
+// Turn is asked for by no test of this fake.
+func (a asker) Turn(context.Context, identity.Principal, string) (turn.Finished, error) {
+	return turn.Finished{}, errors.New("not expected")
+}
+
 // tells emits events and ends with err.
 func tells(err error, events ...turn.Event) asker {
 	return func(_ context.Context, _ turn.Question, emit func(turn.Event) error) error {

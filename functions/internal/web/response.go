@@ -61,9 +61,11 @@ func (r *response) begin(id string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// lost says that the client left. Under lambdaurl only a failing write tells.
+// lost says that the client left. Under lambdaurl only a failing write tells. A server that stops
+// cancels requests too, with a problem as the cause: their clients still listen.
 func (r *response) lost(ctx context.Context) bool {
-	return r.broken || errors.Is(ctx.Err(), context.Canceled)
+	var stop *problem.Error
+	return r.broken || errors.Is(ctx.Err(), context.Canceled) && !errors.As(context.Cause(ctx), &stop)
 }
 
 // finish writes err where that is still possible, and returns what to log.

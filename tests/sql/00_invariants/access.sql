@@ -15,12 +15,18 @@ insert into app.reindex_run_sources (tenant_id, run_id, source_key, status)
 values (test.id('one'), test.id('run'), 'open', 'ready');
 insert into app.turns (tenant_id, id, conversation_id, user_id, status, question)
 values (test.id('one'), test.id('turn'), test.id('turn'), test.id('alice'), 'running', 'why?');
-insert into app.turn_sources (tenant_id, turn_id, place, content_hash, similarity)
-values (test.id('one'), test.id('turn'), 0, '\x00', 1);
+insert into app.turn_sources
+    (tenant_id, turn_id, place, content_hash, source_type, title, heading_path, similarity)
+values (test.id('one'), test.id('turn'), 0, '\x00', 'faq', '', '', 1);
 insert into private.user_minutes values (test.id('alice'), now(), 1);
 insert into private.tenant_days values (test.id('one'), current_date, 1);
-insert into private.global_days values (current_date, 1);
-insert into private.model_days (model, day) select name, current_date from app.models limit 1;
+insert into private.model_days (pool, model, day)
+select 'shared', name, current_date from app.models limit 1;
+insert into private.turn_reservations
+    (tenant_id, turn_id, run, user_id, minute, day, global_day, lease_ends_at)
+values (test.id('one'), test.id('turn'), 1, test.id('alice'), now(), current_date, current_date, now());
+insert into private.call_reservations (tenant_id, turn_id, run, number, pool, model, day)
+select test.id('one'), test.id('turn'), 1, 0, pool, model, day from private.model_days;
 
 create temporary table targets as
 select c.oid, c.oid::regclass::text collate "default" as name,

@@ -6,7 +6,7 @@ create temporary table expected (who text, schema text, names text[]);
 insert into expected values
     -- a turn has a user: the service asks nothing
     ('authenticated', 'api', '{
-        begin_turn, check_login, finish_turn}'),
+        begin_turn, check_login, finish_turn, reserve_call, stored_turn}'),
     -- the other doors
     ('authenticated,service_role', 'api', '{
         add_member, add_platform_admin, apply_reindex, fail_source, finish_reindex,
@@ -15,7 +15,7 @@ insert into expected values
         register_tenant, stale_chunks, start_reindex, verify_chunk}'),
     -- what those doors call; there is no USAGE on private, so nobody names it
     ('authenticated', 'private', '{
-        begin_turn, finish_turn}'),
+        begin_turn, finish_turn, require_functions, reserve_call, stored_turn}'),
     ('authenticated,service_role', 'private', '{
         add_member, add_platform_admin, chunk_hash, claims, diff_source, fail_source,
         finish_reindex, index_chunk_ids, index_coverage, is_admin, is_service,
@@ -30,9 +30,11 @@ insert into expected values
         custom_access_token_hook}'),
     -- nobody but the owner
     ('', 'private', '{
-        conversation, count_call, definers, drop_chunk_terms, open_models, question_language, refuse,
-        require_platform_admin, take_global_turn, take_tenant_turn, take_user_turn,
-        usable_indexes, write_chunk_terms}');
+        close_calls, close_model, conversation, definers, drop_chunk_terms, is_charged, keep_ledger,
+        open_models, open_turn, question_language, refund_turn, refuse, require_platform_admin,
+        reserve_first_calls, reserve_turn, return_expired, return_turn, take_call,
+        take_global_turn, take_reserved_call, take_tenant_turn, take_user_turn, usable_indexes,
+        write_chunk_terms}');
 
 create temporary view actual as
 select (n.nspname || '.' || p.proname) collate "default" as name, coalesce((

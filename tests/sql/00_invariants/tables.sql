@@ -62,9 +62,8 @@ select set_eq(
         ('app.models'),              -- reference data, the same for all brands
         ('app.platform_admins'),     -- people above the brands
         ('app.tenants'),             -- the brands themselves: its id is the tenant_id
-        ('private.global_days'),     -- one counter for all brands together
+        ('private.installation'),    -- one counter and one cap for all brands together
         ('private.model_days'),      -- the quota of a provider knows no brand
-        ('private.settings'),        -- one row for the installation
         ('private.user_minutes') $$, -- the rate limit of a user holds over all brands
     'only these tables have no tenant_id');
 

@@ -1,15 +1,19 @@
 -- The model ladder: who is tried first, and what closes a model for how long.
 begin;
-select plan(27);
+select plan(33);
 
 create function pg_temp.open(p_now timestamptz, p_task text default 'generate') returns text
 language sql
-as $$ select coalesce(string_agg(m, ' '), 'none') from private.open_models(p_task, p_now) m $$;
+as $$ select coalesce(string_agg(m, ' '), 'none') from private.open_models('shared', p_task, p_now) m $$;
 create function pg_temp.count(
     p_model text, p_outcome text, p_now timestamptz, p_wait integer default null)
 returns text
 language sql
-as $$ select private.count_call(p_model, p_outcome, p_wait, p_now); select ''::text $$;
+as $$
+    select private.take_call('shared', p_model, p_now);
+    select private.close_model('shared', p_model, p_outcome, p_wait, p_now);
+    select ''::text
+$$;
 create function pg_temp.reset() returns text
 language sql
 as $$ delete from private.model_days; select ''::text $$;
@@ -42,6 +46,30 @@ select pg_temp.count('extractive', 'ok', now()), pg_temp.count(null, 'ok', now()
 select is(
     (select sum(calls) from private.model_days), 3::bigint,
     'what is no registered model is not counted');
+
+select private.take_call('shared', 'flash', '2026-01-16 00:01-08') from generate_series(1, 5);
+select is(
+    (select calls from private.model_days where day = '2026-01-16'), 3,
+    'nobody takes more than there are');
+-- O82, O83: the day is the provider's, and a new day begins at nothing
+select is(
+    (select array_agg(calls order by day) from private.model_days), '{3,3}',
+    'calls at 16:30 and at 17:30 in Los Angeles are of one day, though UTC has two')
+from (select private.take_call('shared', 'flash', '2026-01-16 16:30-08'),
+    private.take_call('shared', 'flash', '2026-01-16 17:30-08')) later;
+select is(
+    private.take_call('shared', 'flash', '2026-01-17 00:00-08'), '2026-01-17'::date,
+    'the first call of the next day passes');
+
+-- each key has a quota of its own
+select is(
+    (select string_agg(m, ' ') from private.open_models('demo', 'generate', '2026-01-16 12:00-08') m),
+    'flash', 'what one pool has used up is there in another');
+select is(
+    private.take_call('demo', 'flash', '2026-01-16 12:00-08'), '2026-01-16'::date, 'and is taken there');
+select is_empty(
+    $$ select private.open_models(null, 'generate', now()) $$, 'without a pool there is no model');
+delete from private.model_days;
 
 -- O85: a spent day closes the model until the provider's midnight, in winter, summer and between
 create function pg_temp.closed_from_to(p_at timestamptz) returns text
@@ -87,7 +115,7 @@ select pg_temp.reset(), pg_temp.count('flash', 'quota_day', '2026-07-15 12:00+00
     pg_temp.count('flash', 'quota_minute', '2026-07-15 12:01+00'),
     pg_temp.count('flash', 'ok', '2026-07-15 12:02+00');
 select is(pg_temp.open('2026-07-16 06:59:59+00'), 'none', 'a minute does not shorten a day');
-select is((select calls from private.model_days), 3, 'and each call counts');
+select is((select calls from private.model_days), 1, 'and a closed model is not called');
 
 -- who sees it
 select test.act_as('alice');

@@ -1,6 +1,6 @@
 -- Our own limits: a user in a minute, a brand in a day of its own, all brands in a UTC day.
 begin;
-select plan(16);
+select plan(20);
 
 -- a user
 create function pg_temp.user_turns(p_name text, p_cap integer, p_at timestamptz, p_tries integer)
@@ -47,7 +47,7 @@ select is(
     'a refused turn is not counted');
 
 -- all
-update private.settings set turns_per_day = 4;
+update private.installation set turns_per_day = 4;
 create function pg_temp.all_turns(p_at timestamptz, p_tries integer) returns bigint
 language sql
 as $$ select count(*) from generate_series(1, p_tries) i where private.take_global_turn(p_at) $$;
@@ -58,12 +58,33 @@ select is(
 select is(
     pg_temp.all_turns('2026-07-16 01:59+02', 1), 0::bigint, 'a minute before is still the first');
 
+-- what is given back
+create function pg_temp.taken() returns text
+language sql
+as $$
+    select concat_ws(' ',
+        (select turns from private.user_minutes where user_id = test.id('alice')),
+        (select turns from private.tenant_days where tenant_id = test.id('two')),
+        (select turns from private.installation))
+$$;
+select is(pg_temp.taken(), '12 1 4', 'some turns are taken');
+select private.return_turn(test.id('alice'), '2026-07-15 12:01+00', test.id('two'), '2026-07-15',
+    '2026-07-16');
+select is(pg_temp.taken(), '11 0 3', 'a turn goes back to all three');
+select private.return_turn(test.id('alice'), '2026-07-15 12:00+00', test.id('two'), '2026-07-16',
+    '2026-07-15');
+select is(pg_temp.taken(), '11 0 3', 'to the minute and the days of which it was, or to none');
+select is(
+    test.outcome($$ select private.return_turn(null, null, test.id('two'), '2026-07-15', null) $$),
+    '23514', 'no counter goes below nothing');
+
 -- the counters cannot be broken from inside
 select is(
-    test.outcome('insert into private.settings default values'), '23505',
-    'there is one row of settings');
+    test.outcome('insert into private.installation default values'), '23505',
+    'there is one row of the installation');
 select is(
-    test.outcome('insert into private.settings values (false, 1)'), '23514', 'and no second one');
+    test.outcome('insert into private.installation (is_only_row) values (false)'), '23514',
+    'and no second one');
 
 select * from finish();
 rollback;

@@ -11,8 +11,8 @@ from (values ('one', 'alice', 'of alice'), ('one', 'eve', 'of eve'), ('one', 'bo
     ('two', 'carol', 'of carol'))
     t (brand, who, question);
 insert into app.turn_sources (tenant_id, turn_id, place, chunk_id, source_id, content_hash,
-    similarity)
-select t.tenant_id, t.id, 0, c.id, c.source_id, c.content_hash, 1
+    source_type, title, heading_path, similarity)
+select t.tenant_id, t.id, 0, c.id, c.source_id, c.content_hash, 'faq', 'faq', '', 1
 from app.turns t join app.chunks c using (tenant_id);
 
 create function pg_temp.seen() returns text
@@ -67,8 +67,8 @@ select is(
     test.outcome($$ update app.turns set status = 'lost' $$), '23514', 'there are no other states');
 select is(
     test.outcome($$ insert into app.turn_sources
-            (tenant_id, turn_id, place, content_hash, similarity)
-        values (test.id('one'), test.id('of carol'), 1, '\x00', 1) $$), '23503',
+            (tenant_id, turn_id, place, content_hash, source_type, title, heading_path, similarity)
+        values (test.id('one'), test.id('of carol'), 1, '\x00', 'faq', '', '', 1) $$), '23503',
     'what was used belongs to the brand of the turn');
 
 select * from finish();

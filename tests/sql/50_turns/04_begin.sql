@@ -1,16 +1,17 @@
 -- The first transaction of a question: what the answer is made with.
 begin;
-select plan(33);
+select plan(36);
 
 create function pg_temp.begin_turn(
     p_question text default 'why?', p_turn text default null, p_conversation text default null,
-    p_language text default null)
-returns table (turn_id uuid, conversation_id uuid, refusal text, retry_after_seconds integer,
-    brand text, language text, persona text, fallback text, history jsonb, indexes text[],
-    models text[], days integer)
+    p_language text default null, p_pools text[] default '{shared}')
+returns table (turn_id uuid, run integer, state text, conversation_id uuid, refusal text,
+    retry_after_seconds integer, brand text, language text, persona text, fallback text,
+    history jsonb, pool text, indexes text[], models text[], days integer)
 language sql
 as $$
-    select * from api.begin_turn(p_question, test.id(p_turn), test.id(p_conversation), p_language)
+    select * from api.begin_turn(p_question, test.id(p_turn), test.id(p_conversation), p_language,
+        p_pools)
 $$;
 
 -- by whom
@@ -30,11 +31,9 @@ select is(
 -- with what
 select test.act_as('alice');
 select results_eq(
-    $$ select turn_id, conversation_id, refusal, retry_after_seconds, brand, language, persona,
-        fallback, history, indexes, models, days
-    from pg_temp.begin_turn('why?', 'turn 1', 'talk') $$,
-    $$ values (test.id('turn 1'), test.id('talk'), null::text, null::integer, 'Brand One', 'en',
-        'friendly', 'one: I do not know.', '[]'::jsonb, '{}'::text[],
+    $$ select * from pg_temp.begin_turn('why?', 'turn 1', 'talk') $$,
+    $$ values (test.id('turn 1'), 1, 'begun', test.id('talk'), null::text, null::integer,
+        'Brand One', 'en', 'friendly', 'one: I do not know.', '[]'::jsonb, 'shared', '{}'::text[],
         '{gemini-3.5-flash-lite,gemini-3.1-flash-lite,gemini-3.6-flash}'::text[], 90) $$,
     'a turn begins with all that an answer needs');
 select results_eq(
@@ -45,12 +44,17 @@ create temporary table begun as select * from pg_temp.begin_turn();
 select is(
     (select turn_id is not null and turn_id = conversation_id from begun), true,
     'without ids it gets one, and begins a conversation');
+select results_eq(
+    $$ select state, run, persona, models from pg_temp.begin_turn('why?', 'turn 1') $$,
+    $$ values ('running', 1, null::text, null::text[]) $$,
+    'the same question under the same id is told that it is being answered');
 select throws_ok(
-    $$ select pg_temp.begin_turn('why?', 'turn 1') $$, 'PT409', 'turn_id_used',
-    'an id is used once');
+    $$ select pg_temp.begin_turn('why not?', 'turn 1') $$, 'PT409', 'turn_id_used',
+    'another question under that id is refused');
 select test.act_as('bob');
 select throws_ok(
-    $$ select pg_temp.begin_turn('why?', 'turn 1') $$, 'PT409', 'turn_id_used', 'in a brand');
+    $$ select pg_temp.begin_turn('why?', 'turn 1') $$, 'PT409', 'turn_id_used',
+    'and so is a colleague');
 select test.act_as('carol');
 select is(
     (select refusal from pg_temp.begin_turn('why?', 'turn 1')), null,
@@ -88,7 +92,7 @@ select test.act_as('superuser');
 select test.add_source('one', 'faq', '{a,b}', '{1,1}');
 insert into app.chunk_embeddings_primary
 values (test.id('one'), test.id('one/faq/0'), test.at_cosine(1, 768));
-select private.count_call('gemini-3.5-flash-lite', 'quota_day', null, now());
+select private.close_model('shared', 'gemini-3.5-flash-lite', 'quota_day', null, now());
 select test.act_as('alice');
 select is(
     (select indexes from pg_temp.begin_turn()), '{primary,local}',
@@ -101,11 +105,28 @@ select is(
     (select indexes from pg_temp.begin_turn()), '{}',
     'what another brand has indexed is of no use'); -- O49
 select test.act_as('superuser');
-select private.count_call('gemini-embedding-001', 'quota_day', null, now());
+select private.close_model('shared', 'gemini-embedding-001', 'quota_day', null, now());
 select test.act_as('alice');
 select is(
     (select indexes from pg_temp.begin_turn()), '{local}',
     'an index whose model is closed is left out; a model of this machine never closes'); -- O49
+
+select test.act_as('superuser');
+select is_empty(
+    $$ select model from private.call_reservations where model = 'all-MiniLM-L6-v2' $$,
+    'and costs no quota');
+select test.act_as('alice');
+select results_eq(
+    $$ select pool, indexes, models from pg_temp.begin_turn(p_pools => '{demo}') $$,
+    $$ values (null::text, '{local}'::text[], '{}'::text[]) $$,
+    'who has no key for the brand''s pool gets what runs without one');
+select test.act_as('superuser');
+update app.tenants set quota_pool = 'demo' where slug = 'one';
+select test.act_as('alice');
+select results_eq(
+    $$ select pool, indexes, models[1] from pg_temp.begin_turn(p_pools => '{shared,demo}') $$,
+    $$ values ('demo', '{primary,local}'::text[], 'gemini-3.5-flash-lite') $$,
+    'a brand with a key of its own has its own quota');
 
 -- the conversation
 select test.act_as('superuser');
@@ -160,23 +181,6 @@ select test.act_as('alice');
 select is(
     (select refusal from pg_temp.begin_turn('why me?')), 'question_too_long',
     'a brand may allow less');
-
--- a turn that nobody ended
-select test.act_as('superuser');
-delete from app.turns;
-insert into app.turns (tenant_id, id, conversation_id, user_id, status, question, created_at)
-select test.id('one'), test.id(t.name), test.id(t.name), test.id(t.person), 'running', '?',
-    now() - t.age
-from (values ('lost', 'alice', interval '6 minutes'), ('young', 'alice', '4 minutes'),
-    ('hers', 'bob', '6 minutes')) t (name, person, age);
-update app.tenant_limits set question_characters = 2000, turns_per_minute = 1000;
-select test.act_as('alice');
-select pg_temp.begin_turn('why?', 'next');
-select test.act_as('superuser');
-select results_eq(
-    $$ select id, status from app.turns where finished_at is not null $$,
-    $$ values (test.id('lost'), 'failed') $$,
-    'is closed as failed when its user asks again, five minutes later');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- The last transaction of a question: only the own running turn, only chunks of the brand.
 begin;
-select plan(29);
+select plan(30);
 
 select test.add_source('one', 'faq', '{lantern,candle}', '{1,1}',
     p_verified_at => '2026-01-01 00:00+00');
@@ -12,13 +12,13 @@ create function pg_temp.finish(
 returns boolean
 language sql
 as $$
-    select api.finish_turn(test.id(p_turn), p_status, p_answer, p_index, 'extractive', p_attempts,
-        '{"total":12}',
+    select api.finish_turn(test.id(p_turn), 1, p_status, p_answer, 'en', '2026-01-01', p_index,
+        'extractive', p_attempts, '{"total":12}',
         array(select test.id(c) from unnest(p_chunks) c), p_similarities)
 $$;
 create function pg_temp.begin_turn(p_turn text) returns void
 language sql
-as $$ select from api.begin_turn('why?', test.id(p_turn)) $$;
+as $$ select from api.begin_turn('why?', test.id(p_turn), p_pools => '{shared}') $$;
 
 select test.act_as('alice');
 select pg_temp.begin_turn('t1'), pg_temp.begin_turn('t2'), pg_temp.begin_turn('t3'),
@@ -104,13 +104,15 @@ select results_eq(
     $$ values ('no_match', null::text, null::text) $$, 'and logged as such');
 
 -- O85: model calls are counted, and close a model
+select api.reserve_call(test.id('t4'), 1, m)
+from unnest('{gemini-3.1-flash-lite,gemini-3.6-flash}'::text[]) m;
 select is(
     pg_temp.finish('t4', p_attempts => '[
         {"model":"gemini-3.6-flash","outcome":"ok","ms":900,"input_tokens":10,"output_tokens":5},
         {"model":"gemini-3.5-flash-lite","outcome":"quota_day","ms":20},
         {"model":"gemini-3.1-flash-lite","outcome":"quota_minute",
         "ms":20}]'), true, 'three models were tried');
-create temporary table open as select models from api.begin_turn('next');
+create temporary table open as select models from api.begin_turn('next', p_pools => '{shared}');
 select is(
     (select models from open), '{gemini-3.6-flash}',
     'the next question is told which are still open');
@@ -118,8 +120,8 @@ select test.act_as('superuser');
 select results_eq(
     'select model, calls, closed_until is not null from private.model_days order by 1',
     $$ values ('gemini-3.1-flash-lite', 1, true), ('gemini-3.5-flash-lite', 1, true),
-        ('gemini-3.6-flash', 1, false) $$,
-    'each call is counted');
+        ('gemini-3.6-flash', 2, false) $$,
+    'each call is counted, and the one that the next question has reserved');
 select is(
     (select closed_until from private.model_days where model = 'gemini-3.1-flash-lite'),
     now() + interval '60 seconds',
@@ -135,21 +137,21 @@ select is(
     where model = 'gemini-3.5-flash-lite'), '{true,true}', 'the next one');
 select test.act_as('carol');
 select is(
-    (select models from api.begin_turn('next')), '{gemini-3.6-flash}',
+    (select models from api.begin_turn('next', p_pools => '{shared}')), '{gemini-3.6-flash}',
     'a quota of the provider holds for all brands');
 
--- over PostgREST, whose login is authenticator, a user reports what calls there were
-reset role;
-select set_config('test.calls', coalesce(sum(d.calls), 0)::text, true) from private.model_days d;
-set session authorization authenticator;
+-- over PostgREST, whose login is authenticator, a user would report on the own turn
 select test.act_as('alice');
 select pg_temp.begin_turn('t9');
-select pg_temp.finish('t9', p_attempts =>
-    '[{"model":"gemini-3.5-flash-lite","outcome":"quota_day"}]');
+reset role;
+set session authorization authenticator;
+select test.act_as('alice');
+select throws_ok(
+    $$ select pg_temp.finish('t9', 'failed') $$, 'PT403', 'functions_only', 'which only the functions do');
+select throws_ok(
+    $$ select api.reserve_call(test.id('t9'), 1, 'gemini-3.6-flash') $$, 'PT403', 'functions_only',
+    'nor is a model reserved there');
 reset session authorization;
-select is(
-    (select coalesce(sum(d.calls), 0)::text from private.model_days d),
-    current_setting('test.calls'), 'which closes no model and counts for none');
 
 select * from finish();
 rollback;

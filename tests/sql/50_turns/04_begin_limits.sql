@@ -9,7 +9,7 @@ language sql
 as $$
     select concat_ws(' ', coalesce(b.refusal, 'ok'), b.retry_after_seconds)
     from private.begin_turn(
-        test.id(p_brand), test.id(p_name), p_question, null, null, null, p_now) b
+        test.id(p_brand), test.id(p_name), p_question, null, null, null, '{shared}', p_now) b
 $$;
 create function pg_temp.ask_often(p_name text, p_brand text, p_now timestamptz, p_times integer)
 returns bigint
@@ -76,7 +76,7 @@ select is(pg_temp.counted('one', '2026-10-25'), 2, 'and what was refused is not 
 
 -- all brands in a UTC day
 update app.tenant_limits set turns_per_day = 100;
-update private.settings set turns_per_day = 3;
+update private.installation set turns_per_day = 3;
 select is(
     pg_temp.ask_often('alice', 'one', '2026-12-01 12:00+00', 3), 3::bigint, 'three a day for all');
 select is(
@@ -93,7 +93,7 @@ select is(pg_temp.ask('carol', 'two', '2026-12-02 00:00+00'), 'ok', 'a new day i
 select test.act_as('alice');
 select throws_ok(
     $$ select private.begin_turn(test.id('one'), test.id('alice'), '?', null, null, null,
-        '2030-01-01') $$,
+        '{}', '2030-01-01') $$,
     '42501', null, 'a user does not reach the works');
 
 select * from finish();
