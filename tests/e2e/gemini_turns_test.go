@@ -125,9 +125,7 @@ func (g generative) readerComesBack(t *testing.T) {
 			_ = response.Body.Close()
 		}
 	}()
-	for deadline := time.Now().Add(patience); g.provider.Count(lite) == asked && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	awaitCount(t, g.provider, asked+1)
 	leave()
 	<-gone
 	select {
