@@ -81,22 +81,35 @@ func TestReadme_NamesOnlyTargetsThatExist(t *testing.T) {
 
 // TestReadme_GuaranteesNameTestsThatExist: every Test… and every tests/…sql in backticks is there.
 func TestReadme_GuaranteesNameTestsThatExist(t *testing.T) {
+	checkNamedTests(t, "README.md", read(t, "README.md"), 20)
+}
+
+// checkNamedTests wants at least that many tests named in text, each of which exists.
+func checkNamedTests(t *testing.T, where, text string, atLeast int) {
+	t.Helper()
+	declared := declaredTests(t)
+	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+|tests/sql/[\\w/]+\\.sql)`").FindAllStringSubmatch(text, -1)
+	if len(named) < atLeast {
+		t.Errorf("%s names %d tests", where, len(named))
+	}
+	for _, parts := range named {
+		if !declared[parts[1]] {
+			t.Errorf("%s names %s, which does not exist", where, parts[1])
+		}
+	}
+}
+
+// declaredTests are the names of all Go tests and the paths of all SQL tests.
+func declaredTests(t *testing.T) map[string]bool {
+	t.Helper()
 	declared := map[string]bool{}
 	for _, file := range files(t, []string{"functions", "tests"}, []string{"_test.go"}) {
-		for _, parts := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
+		for _, parts := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(read(t, file), -1) {
 			declared[parts[1]] = true
 		}
 	}
 	for _, file := range files(t, []string{"tests/sql"}, []string{".sql"}) {
 		declared[file] = true
 	}
-	named := regexp.MustCompile("`(Test\\w+|tests/sql/[\\w/]+\\.sql)`").FindAllStringSubmatch(read(t, "README.md"), -1)
-	if len(named) < 20 {
-		t.Errorf("README.md names %d tests", len(named))
-	}
-	for _, parts := range named {
-		if !declared[parts[1]] {
-			t.Errorf("README.md names %s, which does not exist", parts[1])
-		}
-	}
+	return declared
 }
