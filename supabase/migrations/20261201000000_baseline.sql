@@ -210,15 +210,33 @@ end;
 comment on function private.definers is
     'The register of SECURITY DEFINER functions. A test compares it with the catalogue.';
 
-create function api.check_login() returns table (login text, is_unsafe boolean)
+create function api.check_login() returns table (login text, is_unsafe boolean, doors text[])
 language sql stable
 set search_path = ''
 begin atomic
-    select r.rolname::text, r.rolsuper or r.rolbypassrls
+    select r.rolname::text,
+        r.rolsuper or r.rolbypassrls or r.rolcreaterole
+        -- it can become somebody whom no policy holds, or who owns the tables
+        or exists (
+            select from pg_catalog.pg_roles o
+            where o.oid <> r.oid and o.rolname not in ('anon', 'authenticated')
+                and pg_catalog.pg_has_role(r.oid, o.oid, 'MEMBER')
+                and not pg_catalog.pg_has_role('authenticated', o.oid, 'MEMBER'))
+        -- it owns something here, and could take the policies away
+        or exists (
+            select from pg_catalog.pg_shdepend d
+            where d.refclassid = 'pg_catalog.pg_authid'::regclass and d.refobjid = r.oid
+                and d.deptype = 'o' and d.dbid in (
+                    0, (select b.oid from pg_catalog.pg_database b where b.datname = current_database()))),
+        array(
+            select f.proname::text
+            from pg_catalog.pg_proc f join pg_catalog.pg_namespace n on n.oid = f.pronamespace
+            where n.nspname = 'api' order by 1)
     from pg_catalog.pg_roles r where r.rolname = session_user;
 end;
 comment on function api.check_login is
-    'Who is connected, and whether row-level security would not hold it. The functions refuse to serve then.';
+    'Who is connected, whether it can do more than authenticated, and which doors there are. The
+functions refuse to serve as a login that can, or without a door that they need.';
 grant execute on function api.check_login to authenticated;
 
 -- ==== sql/10_tenants/01_tenants.sql ====

@@ -58,9 +58,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 func (s *Store) Close() { s.pool.Close() }
 
 // become sets who is asking for this transaction only: role, claims, the brand a platform admin
-// acts for, and the time limit of a statement.
-const become = `select set_config('role', $1, true), set_config('request.jwt.claims', $2, true),
-	set_config('porchlight.tenant', $3, true), set_config('statement_timeout', $4, true)`
+// acts for, and the time limit of a statement. The name is whole, since a database may have any
+// search_path.
+const become = `select pg_catalog.set_config('role', $1, true), pg_catalog.set_config('request.jwt.claims', $2, true),
+	pg_catalog.set_config('porchlight.tenant', $3, true), pg_catalog.set_config('statement_timeout', $4, true)`
 
 // call is one door with its arguments.
 type call struct {
@@ -152,23 +153,6 @@ func one(targets ...any) func(pgx.Rows) error {
 // become service_role can use it, which the runtime login may not.
 func Service(tenant string) identity.Principal {
 	return identity.Principal{Role: "service_role", Claims: []byte(`{"role":"service_role"}`), Tenant: tenant}
-}
-
-// Check refuses to serve as a login that row-level security does not hold, and tells a database
-// without the schema from one that can't be reached.
-func (s *Store) Check(ctx context.Context) error {
-	var login string
-	var isUnsafe bool
-	p := identity.Principal{Role: "authenticated", Claims: []byte("{}")}
-	err := s.ask(ctx, p, call{`select login, is_unsafe from api.check_login()`, nil, one(&login, &isUnsafe)})
-	if err != nil {
-		return fmt.Errorf("check the database: %w", err)
-	}
-	if isUnsafe {
-		return fmt.Errorf("check the database: the login %q is a superuser or has BYPASSRLS, "+
-			"so no policy would hold it; use porchlight_runtime", login)
-	}
-	return nil
 }
 
 // nullable is SQL NULL for an empty string.

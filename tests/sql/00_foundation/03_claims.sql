@@ -1,6 +1,6 @@
 -- Who is asking: only what this transaction says, and only as data.
 begin;
-select plan(14);
+select plan(22);
 
 select is(private.claims(), '{}', 'a connection that never heard of claims has none');
 select is(private.user_id(), null, 'and no user');
@@ -44,6 +44,53 @@ select throws_ok(
     'to claim to be the service is not enough');
 select test.act_as('service', 'one');
 select lives_ok('select api.list_tenants()', 'to be it is');
+
+-- E5: whom the functions must not serve as ----------------------------------------------------------
+
+select test.act_as('superuser');
+create function pg_temp.check_as(p_login text) returns text
+language plpgsql
+as $$
+declare
+    v_found text;
+begin
+    execute format('set local session authorization %I', p_login);
+    set local role authenticated;
+    select c.login || ' ' || c.is_unsafe into v_found from api.check_login() c;
+    set local session authorization default;
+    return v_found;
+end
+$$;
+create role login_plain login noinherit;
+create role login_service login noinherit;
+grant service_role to login_service;
+create role login_owner login noinherit;
+grant postgres to login_owner;
+create role login_maker login noinherit createrole;
+create role login_table login noinherit;
+create role login_bypass login noinherit bypassrls;
+create role login_indirect login noinherit;
+create role login_group nologin noinherit;
+grant service_role to login_group;
+grant login_group to login_indirect;
+grant authenticated to
+    login_plain, login_service, login_owner, login_maker, login_table, login_bypass, login_indirect;
+alter table app.turns owner to login_table;
+select is(
+    pg_temp.check_as(l.name), l.name || case when l.is_unsafe then ' true' else ' false' end, l.why)
+from (values
+    ('login_plain', false, 'a login that becomes authenticated and nothing more may serve'),
+    ('login_service', true, 'one that may become the service may not'),
+    ('login_owner', true, 'nor one that may become the owner'),
+    ('login_indirect', true, 'nor one that may become the service over another role'),
+    ('login_maker', true, 'nor one that may give itself roles'),
+    ('login_table', true, 'nor one that owns a table'),
+    ('login_bypass', true, 'nor one that row-level security does not hold')
+) l (name, is_unsafe, why);
+select set_eq(
+    'select unnest(doors) from api.check_login()',
+    $$ select p.proname::text from pg_proc p where p.pronamespace = 'api'::regnamespace $$,
+    'check_login names every door');
 
 select * from finish();
 rollback;
