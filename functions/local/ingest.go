@@ -37,14 +37,14 @@ func (c ingestCmd) Run(ctx context.Context) error {
 	if err := op.requireTenant(ctx, c.Tenant); err != nil {
 		return err
 	}
-	cache, err := postgres.CacheDir()
+	settings, err := config.LoadModels(os.Getenv)
 	if err != nil {
 		return err
 	}
-	indexer, err := app.OpenIndexer(ctx, config.Config{
-		GeminiKey: config.Secret(os.Getenv("GEMINI_API_KEY")), GeminiBaseURL: os.Getenv("GEMINI_BASE_URL"),
-		LocalModelDir: cache,
-	})
+	if settings.LocalModelDir, err = postgres.CacheDir(); err != nil {
+		return err
+	}
+	indexer, err := app.OpenIndexer(ctx, settings)
 	if err != nil {
 		return err
 	}

@@ -74,14 +74,31 @@ func Load(getenv func(string) string) (Config, error) {
 	c.MaxConnections = e.number(maxConnections, defaultConnections, maxMaxConnections)
 	c.JWTSecret = e.sharedSecret()
 	c.JWTIssuer, c.JWKSURL = e.issuer()
-	c.GeminiKey = e.gemini()
-	c.GeminiBaseURL = e.address(geminiBaseURL)
-	c.LocalModelDir = e.text(localModelDir)
+	e.models(&c)
 	c.LibraryDir = e.text(libraryDir)
 	c.AllowedOrigins = e.origins()
 	c.LogLevel = choice(&e, logLevel, slog.LevelInfo, map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 	})
+	return e.end(c)
+}
+
+// LoadModels reads what the models need and nothing else, for a command that comes to the database
+// another way. Its error is an Invalid.
+func LoadModels(getenv func(string) string) (Config, error) {
+	e := environment{getenv: getenv}
+	var c Config
+	e.models(&c)
+	return e.end(c)
+}
+
+func (e *environment) models(c *Config) {
+	c.GeminiKey = e.gemini()
+	c.GeminiBaseURL = e.address(geminiBaseURL)
+	c.LocalModelDir = e.text(localModelDir)
+}
+
+func (e *environment) end(c Config) (Config, error) {
 	if len(e.faults) > 0 {
 		return Config{}, e.faults
 	}

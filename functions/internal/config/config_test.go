@@ -180,6 +180,23 @@ func TestLoad_OtherNameOfTheKeyWorksAlone(t *testing.T) {
 	}
 }
 
+// An operator's command refuses the same values, and asks for no variable of a server.
+func TestLoadModels_ChecksTheModelsAlone(t *testing.T) {
+	load := func(env map[string]string) (Config, error) {
+		return LoadModels(func(name string) string { return env[name] })
+	}
+	c, err := load(map[string]string{googleKey: "AIza1", geminiBaseURL: "https://models.example", databaseURL: canary})
+	if want := (Config{GeminiKey: "AIza1", GeminiBaseURL: "https://models.example"}); err != nil || !reflect.DeepEqual(c, want) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	_, err = load(map[string]string{geminiKey: "'" + canary + "'", geminiBaseURL: "http://" + canary + ".example", localModelDir: canary + "\n"})
+	for _, name := range []string{geminiKey, geminiBaseURL, localModelDir} {
+		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestInvalid_NamesEachFaultOnALineOfItsOwn(t *testing.T) {
 	got := Invalid{{"A", "is missing"}, {"B", "is odd"}}.Error()
 	if want := "the configuration can't be used:\n  A is missing\n  B is odd"; got != want {

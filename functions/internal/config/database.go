@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,12 +18,16 @@ var privileged = []string{
 	"supabase_replication_admin", "supabase_read_only_user", "dashboard_user", "service_role", "authenticator",
 }
 
+// isDirect matches the host of a project's own Postgres. It has no IPv4 address unless one is paid for.
+var isDirect = regexp.MustCompile(`^db\.[a-z0-9]+\.supabase\.(co|in|red)\.?$`)
+
 // parameters are what may follow the "?" of the address. Others would set what we set ourselves (the
 // role, the statement cache, the search path) or are refused by poolers.
 var parameters = []string{"application_name", "connect_timeout", "host", "sslmode", "sslrootcert"}
 
 // database is the checked address of the runtime login and the pool mode that fits it.
 func (e *environment) database() (Secret, PoolMode) {
+	isLambda := e.text(lambdaFunction) != ""
 	mode := choice(e, poolMode, "", map[string]PoolMode{"direct": Direct, "transaction": Transaction})
 	if e.getenv(databaseURL) == "" {
 		e.fault(databaseURL, "is missing: set the address of the runtime login")
@@ -48,6 +53,10 @@ func (e *environment) database() (Secret, PoolMode) {
 	}
 	e.login(u)
 	e.transport(u)
+	if isDirect.MatchString(strings.ToLower(u.Hostname())) && isLambda {
+		e.fault(databaseURL, "names the project's own host, which has an IPv6 address only that Lambda can't reach: "+
+			"use the transaction pooler, port "+poolerPort+" of its host in Connect, Transaction pooler")
+	}
 	return Secret(u.String()), mode
 }
 

@@ -31,6 +31,9 @@ func checkRefusals(t *testing.T, tests []refusal) {
 
 func TestLoad_RefusesADatabaseThatIsNotTheRuntimeLoginOfOneHost(t *testing.T) {
 	pg := func(s string) map[string]string { return map[string]string{databaseURL: s} }
+	lambda := func(s string) map[string]string {
+		return map[string]string{databaseURL: s, lambdaFunction: "ask"}
+	}
 	checkRefusals(t, []refusal{
 		{"database of a socket", pg("postgres://u@:5433/db?host=/run/pg"), nil},
 		{"database on this machine without TLS", pg("postgresql://u@127.0.0.2:5433/db?sslmode=disable"), nil},
@@ -57,6 +60,12 @@ func TestLoad_RefusesADatabaseThatIsNotTheRuntimeLoginOfOneHost(t *testing.T) {
 		{"owner through the pooler", pg("postgres://Postgres.abc:" + canary + "@h:6543/db"), []string{databaseURL}},
 		{"superuser", pg("postgres://supabase_admin@h/db"), []string{databaseURL}},
 		{"service role", pg("postgres://service_role@h/db"), []string{databaseURL}},
+		{"direct host off Lambda", pg("postgres://u@db.abcdefghij.supabase.co/postgres"), nil},
+		{"O109 direct host on Lambda", lambda("postgres://u:" + canary + "@db.abcdefghij.supabase.co:5432/postgres"), []string{databaseURL}},
+		{"O109 direct host in capitals on Lambda", lambda("postgres://u@DB.abcdefghij.SUPABASE.co./postgres"), []string{databaseURL}},
+		{"O109 its own pooler on Lambda", lambda("postgres://u@db.abcdefghij.supabase.co:6543/postgres"), []string{databaseURL}},
+		{"O109 pooler on Lambda", lambda("postgres://u.abcdefghij@aws-1-eu-west-1.pooler.supabase.com:6543/postgres"), nil},
+		{"O109 somebody else's host on Lambda", lambda("postgres://u@db.abc.supabase.co.example/postgres"), nil},
 		{"login that may become the service role", pg("postgres://authenticator@h/db"), []string{databaseURL}},
 		{"pooler's port taken for a direct one", map[string]string{databaseURL: "postgres://u@h:6543/db", poolMode: "direct"}, []string{poolMode}},
 	})
@@ -66,6 +75,8 @@ func TestLoad_RefusesTokensFromNobodyOrFromTwo(t *testing.T) {
 	checkRefusals(t, []refusal{
 		{"project with a slash at its end", map[string]string{supabaseURL: "https://abc.example/"}, nil},
 		{"project with a path", map[string]string{supabaseURL: "https://abc.example/auth/v1"}, []string{supabaseURL}},
+		{"project in capitals", map[string]string{supabaseURL: "https://ABC.example"}, []string{supabaseURL}},
+		{"project with the default port", map[string]string{supabaseURL: "https://abc.example:443"}, []string{supabaseURL}},
 		{"project over http", map[string]string{supabaseURL: "http://" + canary + ".example"}, []string{supabaseURL}},
 		{"project with a login", map[string]string{supabaseURL: "https://u:" + canary + "@abc.example"}, []string{supabaseURL}},
 		{"project with a query", map[string]string{supabaseURL: "https://abc.example?key=" + canary}, []string{supabaseURL}},
@@ -93,6 +104,7 @@ func TestLoad_RefusesASharedSecretThatIsWeakOrNotMeant(t *testing.T) {
 		{"secret of one letter", map[string]string{jwtAllowHS256: "true", jwtSecret: strings.Repeat("x", 40)}, []string{jwtSecret}},
 		{"secret of one word", map[string]string{jwtAllowHS256: "true", jwtSecret: strings.Repeat("secret", 8)}, []string{jwtSecret}},
 		{"sample secret", map[string]string{jwtAllowHS256: "true", jwtSecret: "Your-Super-Secret-" + secret}, []string{jwtSecret}},
+		{"new API key for a secret", map[string]string{jwtAllowHS256: "true", jwtSecret: "sb_secret_" + secret}, []string{jwtSecret}},
 		{"API key for a secret", map[string]string{jwtAllowHS256: "true", jwtSecret: "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoic2VydmljZV9yb2xlIn0." + canary}, []string{jwtSecret}}, // E4
 	})
 }
@@ -109,4 +121,13 @@ func TestLoad_RefusesWhatIsOutOfRangeOrContradicts(t *testing.T) {
 		{"Gemini over http", map[string]string{geminiBaseURL: "http://" + canary + ".example"}, []string{geminiBaseURL}},
 		{"level in capitals", map[string]string{logLevel: "INFO"}, []string{logLevel}},
 	})
+}
+
+// O109: the hint says where to go instead.
+func TestLoad_HintsAtThePoolerOnLambda(t *testing.T) {
+	env := whole()
+	env[databaseURL], env[lambdaFunction] = "postgres://u@db.abcdefghij.supabase.co/postgres", "ask"
+	if _, err := load(env); err == nil || !strings.Contains(err.Error(), "transaction pooler, port 6543") {
+		t.Errorf("%v", err)
+	}
 }

@@ -28,8 +28,8 @@ func (e *environment) issuer() (issuer, keys string) {
 				e.fault(name, "and "+supabaseURL+" are both set: set one of them")
 			}
 		}
-		if u, err := url.Parse(project); err == nil && u.Path != "" {
-			e.fault(supabaseURL, "must be the project's address without a path")
+		if project != "" && !isOrigin(project) {
+			e.fault(supabaseURL, "must be the project's address as its tokens spell it: lower case, no path, no default port")
 		}
 		return project + "/auth/v1", project + "/auth/v1/.well-known/jwks.json"
 	case !isSet(jwtIssuer) && !isSet(jwksURL):
@@ -59,7 +59,7 @@ func (e *environment) sharedSecret() Secret {
 	case !on && isSet:
 		e.fault(jwtSecret, "is set, but "+jwtAllowHS256+" is not true: unset it, or allow it")
 	case v == "":
-	case strings.HasPrefix(v, "eyJ") && strings.Count(v, ".") == 2:
+	case strings.HasPrefix(v, "eyJ") && strings.Count(v, ".") == 2, strings.HasPrefix(v, "sb_"):
 		e.fault(jwtSecret, "is a token or an API key, not the secret that signs them")
 	case slices.ContainsFunc(samples, isSample):
 		e.fault(jwtSecret, "is a sample from a guide: make one of your own")
@@ -69,7 +69,8 @@ func (e *environment) sharedSecret() Secret {
 	return Secret(v)
 }
 
-// address is an https:// URL without credentials, query or fragment, or an http:// one of this machine.
+// address is an https:// URL without credentials, query or fragment, or an http:// one of this machine;
+// nothing when it is neither.
 func (e *environment) address(name string) string {
 	v := e.text(name)
 	if v == "" {
@@ -81,8 +82,10 @@ func (e *environment) address(name string) string {
 		e.fault(name, "is not a plain https:// address") // the text of err quotes it
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
 		e.fault(name, "must begin with https:// unless it is on this machine")
+	default:
+		return v
 	}
-	return v
+	return ""
 }
 
 // origins are the browser origins that may call us, each exactly as a browser sends it.

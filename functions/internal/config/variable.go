@@ -25,6 +25,7 @@ const (
 	libraryDir     = "PORCHLIGHT_LIBRARY_DIR"
 	allowedOrigins = "PORCHLIGHT_ALLOWED_ORIGINS"
 	logLevel       = "PORCHLIGHT_LOG_LEVEL"
+	lambdaFunction = "AWS_LAMBDA_FUNCTION_NAME"
 )
 
 // Describe lists every variable that Load reads, in the order in which people set them.
@@ -44,6 +45,7 @@ func Describe() []Variable {
 		{Name: localModelDir, Meaning: "folder of the local embedding model; without it there is no local index"},
 		{Name: libraryDir, Meaning: "folder with one folder of documents a brand, for reindexing"},
 		{Name: allowedOrigins, Meaning: "browser origins that may call us, separated by commas, such as https://app.example; without it none may"},
+		{Name: lambdaFunction, Meaning: "set by AWS Lambda itself: the database must then be reachable over IPv4"},
 		{Name: logLevel, Default: "info", Meaning: "debug, info, warn or error"},
 	}
 }

@@ -142,16 +142,16 @@ func (b *Brand) check() error {
 
 func (l Limits) check() error {
 	for _, f := range []struct {
-		name  string
-		value int
+		name        string
+		value, most int // as app.tenant_limits allows
 	}{
-		{"turns_per_day", l.TurnsPerDay},
-		{"turns_per_minute", l.TurnsPerMinute},
-		{"verified_within_days", l.VerifiedWithinDays},
-		{"question_characters", l.QuestionCharacters},
+		{"turns_per_day", l.TurnsPerDay, 1_000_000},
+		{"turns_per_minute", l.TurnsPerMinute, 1000},
+		{"verified_within_days", l.VerifiedWithinDays, 3650},
+		{"question_characters", l.QuestionCharacters, 8000},
 	} {
-		if f.value < 1 {
-			return fmt.Errorf("limits.%s: must be at least 1", f.name)
+		if f.value < 1 || f.value > f.most {
+			return fmt.Errorf("limits.%s: must be from 1 to %d", f.name, f.most)
 		}
 	}
 	return nil

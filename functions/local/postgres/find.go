@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // ErrRunning says that a folder's Postgres runs already, kept by another process.
@@ -29,9 +26,9 @@ var ErrNotRunning = fmt.Errorf("no postgres runs on this folder: %w", fs.ErrNotE
 // migrations, that role is none. Servers of hosted projects are refused:
 // nobody gets a superuser there; Migrate serves them.
 func Attach(ctx context.Context, adminURL string) (*Server, error) {
-	address, err := url.Parse(adminURL)
+	address, err := parseAddress(adminURL)
 	if err != nil {
-		return nil, errors.New("the address of the server cannot be parsed (postgres://user:password@host:port)")
+		return nil, err
 	}
 	if address.User.Username() == "postgres" {
 		return nil, errors.New(`the superuser must not be called "postgres": that role owns the migrations and is no superuser (initdb --username=` + Superuser + `)`)
@@ -40,7 +37,7 @@ func Attach(ctx context.Context, adminURL string) (*Server, error) {
 		address: *address, database: strings.TrimPrefix(address.Path, "/"), lasting: context.WithoutCancel(ctx),
 	}
 	server.use(Options{})
-	conn, err := pgx.Connect(ctx, server.AdminURL(server.Database()))
+	conn, err := connect(ctx, server.AdminURL(server.Database()))
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

@@ -35,7 +35,7 @@ func Migrate(ctx context.Context, address string, files fs.FS) (applied []string
 	if err != nil {
 		return nil, err
 	}
-	conn, err := pgx.Connect(ctx, address)
+	conn, err := connect(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to migrate: %w", err)
 	}
