@@ -16,7 +16,8 @@ import (
 //     word of a script that is written with it, and between two emoji;
 //   - a character carries at most twelve combining marks;
 //   - the rest is in NFC, never NFKC: "½", "²" and every digit stay what they are;
-//   - no line ends in white space, and no blank line stands first or last.
+//   - no line ends in white space, and no blank line stands first or last;
+//   - a text without a single character to read is empty.
 //
 // It is idempotent and its result is valid UTF-8. Bytes that are not UTF-8 would become U+FFFD, so
 // a caller refuses them before.
@@ -27,7 +28,17 @@ func Normalise(s string) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRightFunc(line, unicode.IsSpace)
 	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
+	s = strings.Trim(strings.Join(lines, "\n"), "\n")
+	if !strings.ContainsFunc(s, isReadable) {
+		return ""
+	}
+	return s
+}
+
+// isReadable says whether a character means something by itself. Accents without a letter, format
+// characters, private use and U+FFFD do not, and a model finds no word in them.
+func isReadable(r rune) bool {
+	return r != unicode.ReplacementChar && !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Mn)
 }
 
 // lineBreaks maps the vertical controls to line feeds: dropping them would glue two words.

@@ -33,6 +33,12 @@ func TestNormalise_GivesOneSpelling(t *testing.T) {
 		{"composes across a dropped joiner", "e\u200d\u0301", "\u00e9"},
 		{"keeps a dozen combining marks of a pile", "x" + strings.Repeat("\u0327", 50) + "y", "x" + strings.Repeat("\u0327", 12) + "y"},
 		{"keeps line and paragraph separators inside a line", "a\u2028b\u2029c", "a\u2028b\u2029c"},
+		{"gives nothing for accents without a letter", "\u0301\u0336 \u0308", ""},
+		{"gives nothing for format characters alone", "\u0600\u06dd\u070f\U000110bd", ""},
+		{"gives nothing for private use alone", "\ue000\n\U000f0000", ""},
+		{"gives nothing for what was no character", "\ufffd \ufffd", ""},
+		{"keeps all of these beside one to read", "\u0600\u0661\ue000\ufffd", "\u0600\u0661\ue000\ufffd"},
+		{"keeps an emoji, a sign and a mark that takes room", "😀 € \u0903", "😀 € \u0903"},
 		{"gives nothing for nothing visible", " \u200b\ufeff\n\t\u00ad ", ""},
 	}
 	for _, tt := range tests {
@@ -98,5 +104,5 @@ func FuzzNormalise(f *testing.F) {
 }
 
 func isNormal(s string) bool {
-	return utf8.ValidString(s) && norm.NFC.IsNormalString(s) && Normalise(s) == s
+	return (s == "" || strings.ContainsFunc(s, isReadable)) && utf8.ValidString(s) && norm.NFC.IsNormalString(s) && Normalise(s) == s
 }
