@@ -90,7 +90,7 @@ func summaryOf(s ingest.Summary) map[string]any {
 	}
 	return map[string]any{
 		"run_id": s.Run.ID, "status": s.Status, "sources": s.Sources, "indexed": s.Indexed, "unchanged": s.Unchanged,
-		"retired": s.Retired, "added": s.Added, "changed": s.Changed, "kept": s.Kept, "removed": s.Removed,
+		"superseded": s.Superseded, "retired": s.Retired, "added": s.Added, "changed": s.Changed, "kept": s.Kept, "removed": s.Removed,
 		"failures": failures,
 	}
 }
@@ -98,6 +98,9 @@ func summaryOf(s ingest.Summary) map[string]any {
 func printSummary(s ingest.Summary) {
 	fmt.Printf("%s: %d documents, %d written, %d unchanged, %d retired; passages: %d added, %d kept, %d removed\n",
 		s.Status, s.Sources, s.Indexed, s.Unchanged, s.Retired, s.Added, s.Kept, s.Removed)
+	if s.Superseded > 0 {
+		fmt.Printf("  %d left to a run that started later\n", s.Superseded)
+	}
 	for _, f := range s.Failures {
 		fmt.Printf("  not indexed: %s: %s\n", f.Key, f.Why())
 	}

@@ -17,6 +17,7 @@ create table app.sources (
     valid_to timestamptz,
     metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
     chunk_ids uuid[] not null default '{}',
+    generation bigint not null default 0 check (generation >= 0),
     status text not null default 'ready' check (status in ('ready', 'error')),
     status_reason text check (length(status_reason) <= 500),
     created_at timestamptz not null default now(),
@@ -34,6 +35,8 @@ comment on column app.sources.valid_to is
     'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
 comment on column app.sources.chunk_ids is
     'Its chunks in reading order. Kept here, so that a chunk that only moves is not touched.';
+comment on column app.sources.generation is
+    'Of the reindex run that wrote it last; a run that changed nothing leaves it.';
 alter table app.sources enable row level security;
 alter table app.sources force row level security;
 
@@ -51,9 +54,9 @@ create policy sources_delete_admin on app.sources for delete to authenticated
     using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
 grant select, delete on app.sources to authenticated, service_role;
 grant insert (tenant_id, source_type, source_key, title, url, language, visibility, verified_at,
-    valid_from, valid_to, metadata) on app.sources to authenticated, service_role;
+    valid_from, valid_to, metadata, generation) on app.sources to authenticated, service_role;
 grant update (title, url, language, visibility, verified_at, valid_from, valid_to, metadata,
-    chunk_ids, status, status_reason, updated_at) on app.sources to authenticated, service_role;
+    chunk_ids, generation, status, status_reason, updated_at) on app.sources to authenticated, service_role;
 
 create table app.chunks (
     tenant_id uuid not null,

@@ -44,7 +44,7 @@ grant execute on function private.index_chunk_ids to authenticated, service_role
 
 create function private.plan_reindex(
     p_tenant_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
-returns table (
+returns table (generation bigint,
     new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
 language sql stable
 set search_path = ''
@@ -61,6 +61,8 @@ begin atomic
         where not exists (select from diff d where d.chunk_id = s.id)
     )
     select
+        coalesce((select s.generation from app.sources s
+            where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key), 0),
         coalesce((select array_agg(d.place - 1 order by d.place) from diff d where d.chunk_id is null), '{}'),
         (select count(*) from diff d
             where d.chunk_id is null and p_headings[d.place] in (select g.heading_path from gone g))::integer,
@@ -79,17 +81,21 @@ comment on function private.plan_reindex is 'See api.plan_reindex.';
 grant execute on function private.plan_reindex to authenticated, service_role;
 
 create function api.plan_reindex(
-    p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
-returns table (
+    p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
+returns table (generation bigint,
     new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
 language sql stable
 set search_path = ''
 begin atomic
-    select p.new_places, p.changed, p.kept, p.removed, p.missing
+    -- an older run learns here that it need not embed
+    select private.require_newest(
+        private.is_superseded(private.required_admin_tenant_id(), p_run_id, p_key));
+    select p.generation, p.new_places, p.changed, p.kept, p.removed, p.missing
     from private.plan_reindex(
-        private.required_admin_tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
+        private.tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
 end;
 comment on function api.plan_reindex is
-    'What a reindex of the source would do. new_places: places (from 0) whose text has to be sent; '
+    'What a reindex of the source would do. generation: of what is stored, 0 for nothing; '
+    'new_places: places (from 0) whose text has to be sent; '
     'changed: new chunks under a heading that loses one; missing: per index, the places without a vector.';
 grant execute on function api.plan_reindex to authenticated, service_role;

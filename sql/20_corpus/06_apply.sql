@@ -1,8 +1,9 @@
--- Reconciliation, second half: one source, one transaction.
--- Kept chunks are not touched at all, so their verified_at keeps its meaning. Locks: an advisory
--- lock of this transaction (a loser is told at once), then the source row.
+-- Reconciliation, second half: one source, one transaction, vectors included.
+-- Kept chunks are not touched at all, so their verified_at keeps its meaning. Written is only what was
+-- planned on the stored state: a source that changed since the plan has to be planned again.
 
-create function private.lock_source(p_tenant_id uuid, p_run_id uuid, p_type text, p_key text)
+create function private.claim_source(
+    p_tenant_id uuid, p_type text, p_key text, p_generation bigint)
 returns void
 language plpgsql
 set search_path = ''
@@ -10,34 +11,20 @@ as $$
 declare
     v_generation bigint;
 begin
-    select r.generation into v_generation
-    from app.reindex_runs r
-    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running';
-    if v_generation is null then
-        raise exception using errcode = 'PT404', message = 'not_found';
-    end if;
-    if not pg_try_advisory_xact_lock(hashtextextended(p_tenant_id || '/' || p_key, 0)) then
-        raise exception using errcode = 'PT409', message = 'reindex_running';
-    end if;
-    perform from app.sources s
+    select s.generation into v_generation from app.sources s
     where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key
     for no key update;
-    if exists (
-        select from app.reindex_run_sources d
-        join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
-        where d.tenant_id = p_tenant_id and d.source_key = p_key
-            and d.status <> 'error' and r.generation > v_generation
-    ) then
-        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+    if coalesce(v_generation, 0) is distinct from p_generation then
+        raise exception using errcode = 'PT409', message = 'reindex_running';
     end if;
 end
 $$;
-comment on function private.lock_source is
-    'Takes the source for this transaction, unless a newer run has it.';
-grant execute on function private.lock_source to authenticated, service_role;
+comment on function private.claim_source is
+    'Takes the row of the source; ends the call with 409 when it is no longer what the plan saw.';
+grant execute on function private.claim_source to authenticated, service_role;
 
 create function private.write_source(
-    p_tenant_id uuid, p_type text, p_key text, p_source jsonb, p_now timestamptz)
+    p_tenant_id uuid, p_generation bigint, p_type text, p_key text, p_source jsonb, p_now timestamptz)
 returns boolean
 language plpgsql
 set search_path = ''
@@ -52,14 +39,14 @@ begin
         coalesce(p_source -> 'metadata', '{}') as metadata
     into v_new;
     insert into app.sources as s (tenant_id, source_type, source_key, title, url, language, visibility,
-        verified_at, valid_from, valid_to, metadata)
+        verified_at, valid_from, valid_to, metadata, generation)
     values (p_tenant_id, p_type, p_key, v_new.title, v_new.url, v_new.language, v_new.visibility,
-        v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata)
+        v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata, p_generation)
     on conflict (tenant_id, source_type, source_key) do update
         set title = v_new.title, url = v_new.url, language = v_new.language,
             visibility = v_new.visibility, verified_at = v_new.verified_at,
             valid_from = v_new.valid_from, valid_to = v_new.valid_to, metadata = v_new.metadata,
-            updated_at = p_now
+            generation = p_generation, updated_at = p_now
         where (s.title, s.url, s.language, s.visibility, s.verified_at, s.valid_from, s.valid_to, s.metadata)
             is distinct from (v_new.title, v_new.url, v_new.language, v_new.visibility,
                 v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata);
@@ -71,8 +58,9 @@ comment on function private.write_source is
 grant execute on function private.write_source to authenticated, service_role;
 
 create function private.write_chunks(
-    p_tenant_id uuid, p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[],
-    p_contents text[], p_chunk_ids uuid[], p_occurrences integer[], p_wrote boolean, p_now timestamptz)
+    p_tenant_id uuid, p_run_id uuid, p_generation bigint, p_type text, p_key text, p_hashes bytea[],
+    p_headings text[], p_contents text[], p_chunk_ids uuid[], p_occurrences integer[],
+    p_wrote boolean, p_now timestamptz)
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language plpgsql
 set search_path = ''
@@ -101,7 +89,7 @@ begin
     -- a chunk that was there when the plan was made, and is not any more, came without its text
     if exists (select from unnest(p_chunk_ids, p_contents) c (id, content)
         where c.id is null and c.content is null) then
-        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+        raise exception using errcode = 'PT409', message = 'reindex_running';
     end if;
     insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language,
         verified_at)
@@ -124,14 +112,15 @@ begin
         and c.language <> v_source.language;
     -- a document that was verified again makes its older facts fresh; an older date changes nothing
     if p_wrote then
-        update app.chunks c set verified_at = v_source.verified_at
+        update app.chunks c set verified_at = v_source.verified_at, verified_by = null
         where c.tenant_id = p_tenant_id and c.source_id = v_source.id
             and (c.verified_at < v_source.verified_at
                 or c.verified_at is null and v_source.verified_at is not null);
     end if;
     if v_source.chunk_ids <> v_ids or v_source.status <> 'ready' then
         update app.sources s
-        set chunk_ids = v_ids, status = 'ready', status_reason = null, updated_at = p_now
+        set chunk_ids = v_ids, generation = p_generation, status = 'ready', status_reason = null,
+            updated_at = p_now
         where s.tenant_id = p_tenant_id and s.id = v_source.id;
         p_wrote := true;
     end if;
@@ -145,7 +134,11 @@ begin
     insert into app.reindex_run_sources
         (tenant_id, run_id, source_key, source_type, status, added, changed, kept, removed)
     values (p_tenant_id, p_run_id, p_key, p_type, write_chunks.status, write_chunks.added,
-        write_chunks.changed, write_chunks.kept, write_chunks.removed);
+        write_chunks.changed, write_chunks.kept, write_chunks.removed)
+    on conflict (tenant_id, run_id, source_key) do update
+        set source_type = excluded.source_type, status = excluded.status, reason = null,
+            added = excluded.added, changed = excluded.changed, kept = excluded.kept,
+            removed = excluded.removed;
     return next;
 end
 $$;
@@ -154,23 +147,31 @@ comment on function private.write_chunks is
 grant execute on function private.write_chunks to authenticated, service_role;
 
 create function api.apply_reindex(
-    p_run_id uuid, p_type text, p_key text, p_source jsonb, p_hashes bytea[], p_headings text[],
-    p_contents text[])
+    p_run_id uuid, p_generation bigint, p_type text, p_key text, p_source jsonb, p_hashes bytea[],
+    p_headings text[], p_contents text[])
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language sql
 set search_path = ''
 begin atomic
-    select private.lock_source(private.required_admin_tenant_id(), p_run_id, p_type, p_key);
+    -- each statement sees what was committed before it: what is checked is what the lock guards
+    select private.lock_source(private.required_admin_tenant_id(), p_key);
+    select private.require_newest(private.is_superseded(private.tenant_id(), p_run_id, p_key));
+    select private.claim_source(private.tenant_id(), p_type, p_key, p_generation);
     select w.status, w.added, w.changed, w.kept, w.removed
     from (
-        select private.write_source(private.tenant_id(), p_type, p_key, p_source, now()) as wrote,
-            array_agg(d.chunk_id order by d.place) as chunk_ids,
+        select r.generation,
+            private.write_source(r.tenant_id, r.generation, p_type, p_key, p_source, now()) as wrote
+        from app.reindex_runs r where r.tenant_id = private.tenant_id() and r.id = p_run_id
+    ) s, (
+        select array_agg(d.chunk_id order by d.place) as chunk_ids,
             array_agg(d.occurrence order by d.place) as occurrences
         from private.diff_source(private.tenant_id(), p_type, p_key, p_hashes) d
     ) d,
-    private.write_chunks(private.tenant_id(), p_run_id, p_type, p_key, p_hashes, p_headings,
-        p_contents, d.chunk_ids, d.occurrences, d.wrote, now()) w;
+    private.write_chunks(private.tenant_id(), p_run_id, s.generation, p_type, p_key, p_hashes,
+        p_headings, p_contents, d.chunk_ids, d.occurrences, s.wrote, now()) w;
 end;
 comment on function api.apply_reindex is
-    'Makes the stored source equal to the new version. p_contents is NULL at the places that are kept.';
+    'Makes the stored source equal to the new version. p_generation is what the plan said, p_contents '
+    'NULL at the places that are kept. 409 newer_snapshot: a newer run has settled the source; '
+    '409 reindex_running: another run wrote it since the plan, so plan again.';
 grant execute on function api.apply_reindex to authenticated, service_role;

@@ -1,8 +1,26 @@
--- Writing vectors into an index, and how far each index is filled.
+-- Writing vectors into an index, and how far each index is filled. A vector belongs to the text that it
+-- was made from: no door changes a text, and the owner of the database can't either.
+
+create function private.keep_chunk_text() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+    raise exception using errcode = 'PT400', message = 'bad_request',
+        detail = 'the text of a chunk never changes, since its vectors and search terms would not',
+        hint = 'Change the document and reindex it.';
+end
+$$;
+comment on function private.keep_chunk_text is 'Refuses another text for a chunk.';
+create trigger chunks_keep_text before update of heading_path, content on app.chunks
+    for each row when (
+        (old.heading_path, old.content) is distinct from (new.heading_path, new.content))
+    execute function private.keep_chunk_text();
+comment on trigger chunks_keep_text on app.chunks is 'A changed passage is a new row.';
 
 create function private.put_embeddings(
     p_tenant_id uuid, p_type text, p_key text, p_index text, p_model text, p_places integer[],
-    p_embeddings text[])
+    p_hashes bytea[], p_embeddings text[])
 returns integer
 language plpgsql
 set search_path = ''
@@ -20,6 +38,14 @@ begin
     if coalesce(cardinality(v_chunk_ids), 0) <> cardinality(p_embeddings)
         or array_position(v_chunk_ids, null) > 0 then
         raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a vector has no chunk';
+    end if;
+    -- a vector is of a text, not of a place: what stands there now may be another passage
+    if cardinality(p_hashes) is distinct from cardinality(p_embeddings) or exists (
+        select from unnest(v_chunk_ids, p_hashes) n (chunk_id, hash)
+        join app.chunks c on c.tenant_id = p_tenant_id and c.id = n.chunk_id
+        where c.content_hash is distinct from n.hash
+    ) then
+        raise exception using errcode = 'PT409', message = 'reindex_running';
     end if;
     case p_index
         when 'primary' then
@@ -43,17 +69,19 @@ comment on function private.put_embeddings is 'See api.put_embeddings.';
 grant execute on function private.put_embeddings to authenticated, service_role;
 
 create function api.put_embeddings(
-    p_type text, p_key text, p_index text, p_model text, p_places integer[], p_embeddings text[])
+    p_type text, p_key text, p_index text, p_model text, p_places integer[], p_hashes bytea[],
+    p_embeddings text[])
 returns integer
 language sql
 set search_path = ''
 begin atomic
-    select private.put_embeddings(
-        private.required_admin_tenant_id(), p_type, p_key, p_index, p_model, p_places, p_embeddings);
+    select private.put_embeddings(private.required_admin_tenant_id(), p_type, p_key, p_index, p_model,
+        p_places, p_hashes, p_embeddings);
 end;
 comment on function api.put_embeddings is
-    'Writes vectors (text form of pgvector) for the chunks at the places (from 0) of a source. '
-    'A model that is not the registered one of the index is refused.';
+    'Writes vectors (text form of pgvector) for the chunks at the places (from 0) of a source, made of '
+    'texts with those hashes. A model that is not the registered one of the index is refused, and a '
+    'vector of another text than the one that stands there.';
 grant execute on function api.put_embeddings to authenticated, service_role;
 
 create function private.index_coverage(p_tenant_id uuid)

@@ -1,14 +1,37 @@
--- The life of a reindex run: start, a failed source, finish, look.
+-- The life of a reindex run: its start, its signs of life, a source that failed. Its end: 09_finish.
 
-create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
-returns table (run_id uuid, tenant text)
+create function private.abandon_reindexes(p_tenant_id uuid, p_run_id uuid, p_now timestamptz)
+returns void
 language sql
 set search_path = ''
 begin atomic
+    update app.reindex_runs r
+    set status = 'failed', reason = 'abandoned', finished_at = p_now
+    where r.tenant_id = p_tenant_id and r.id in (
+        select o.id from app.reindex_runs o
+        where o.tenant_id = p_tenant_id and o.status = 'running' and o.lease_ends_at < p_now
+            and (p_run_id is null or o.id = p_run_id)
+        for no key update skip locked);
+end;
+comment on function private.abandon_reindexes is
+    'Ends the runs of a brand, or one of them, whose process has died: nobody else would.';
+grant execute on function private.abandon_reindexes to authenticated, service_role;
+
+create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
+returns table (run_id uuid, tenant text)
+language plpgsql
+set search_path = ''
+as $$
+begin
+    return query
     insert into app.reindex_runs (tenant_id, requested_by, is_complete)
     values (p_tenant_id, p_user_id, p_is_complete)
     returning id, (select t.slug from app.tenants t where t.id = p_tenant_id);
-end;
+exception when foreign_key_violation then
+    -- the brand or the person went between the question who they are and this row
+    raise exception using errcode = 'PT403', message = 'not_a_member';
+end
+$$;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
@@ -16,38 +39,68 @@ create function api.start_reindex(p_is_complete boolean) returns table (run_id u
 language sql
 set search_path = ''
 begin atomic
+    select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
     select s.run_id, s.tenant
-    from private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete) s;
+    from private.start_reindex(private.tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
     'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so '
     'vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
-create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
-language plpgsql stable
+create function private.renew_reindex(p_tenant_id uuid, p_run_id uuid) returns void
+language plpgsql
 set search_path = ''
 as $$
 begin
-    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
+    update app.reindex_runs r set lease_ends_at = default
+    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running';
+    if not found then
         raise exception using errcode = 'PT404', message = 'not_found';
     end if;
 end
 $$;
-comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
-grant execute on function private.require_run to authenticated, service_role;
+comment on function private.renew_reindex is 'See api.renew_reindex.';
+grant execute on function private.renew_reindex to authenticated, service_role;
 
-create function private.fail_source(p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text)
-returns void
+create function api.renew_reindex(p_run_id uuid) returns void
 language sql
 set search_path = ''
 begin atomic
-    insert into app.reindex_run_sources (tenant_id, run_id, source_key, status, reason)
-    values (p_tenant_id, p_run_id, p_key, 'error', left(p_reason, 500));
-    -- what was indexed before stays; the source only says that its newest version failed
-    update app.sources set status = 'error', status_reason = left(p_reason, 500)
-    where tenant_id = p_tenant_id and source_key = p_key;
+    select private.renew_reindex(private.required_admin_tenant_id(), p_run_id);
 end;
+comment on function api.renew_reindex is
+    'Says that the process of a run is alive. A run that says nothing for a minute has failed.';
+grant execute on function api.renew_reindex to authenticated, service_role;
+
+create function private.fail_source(
+    p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text, p_is_superseded boolean)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_reason text := left(p_reason, 500);
+begin
+    if p_is_superseded is null then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+    -- the last reason counts, but what this run has indexed stays indexed: the answer to its
+    -- transaction may have been lost on the way
+    insert into app.reindex_run_sources as d (tenant_id, run_id, source_key, status, reason)
+    values (p_tenant_id, p_run_id, p_key, case when p_is_superseded then 'superseded' else 'error' end,
+        v_reason)
+    on conflict (tenant_id, run_id, source_key) do update
+        set status = excluded.status, reason = excluded.reason
+        where d.status in ('superseded', 'error');
+    -- what was indexed before stays; the source only says that its newest version failed
+    if found and not p_is_superseded then
+        update app.sources s set status = 'error', status_reason = v_reason
+        where s.tenant_id = p_tenant_id and s.source_key = p_key
+            and (s.status, s.status_reason) is distinct from ('error', v_reason);
+    end if;
+end
+$$;
 comment on function private.fail_source is 'See api.fail_source.';
 grant execute on function private.fail_source to authenticated, service_role;
 
@@ -55,105 +108,11 @@ create function api.fail_source(p_run_id uuid, p_key text, p_reason text) return
 language sql
 set search_path = ''
 begin atomic
-    select private.require_run(private.required_admin_tenant_id(), p_run_id);
-    select private.fail_source(private.tenant_id(), p_run_id, p_key, p_reason);
+    select private.lock_source(private.required_admin_tenant_id(), p_key);
+    select private.fail_source(private.tenant_id(), p_run_id, p_key, p_reason,
+        private.is_superseded(private.tenant_id(), p_run_id, p_key));
 end;
-comment on function api.fail_source is 'Notes that a source failed and why. Its old chunks stay.';
+comment on function api.fail_source is
+    'Notes that a run did not index a source and why. Its old chunks stay. Where a newer run has '
+    'settled the source it is superseded, otherwise it failed.';
 grant execute on function api.fail_source to authenticated, service_role;
-
-create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
-language sql stable
-set search_path = ''
-begin atomic
-    select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status,
-        coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
-        coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
-        count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
-        coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
-            order by s.source_key) filter (where s.source_key is not null), '[]')
-    from app.reindex_runs r
-    left join app.reindex_run_sources s on s.tenant_id = r.tenant_id and s.run_id = r.id
-    where r.tenant_id = p_tenant_id and r.id = p_run_id
-    group by r.tenant_id, r.id;
-end;
-comment on function private.reindex_summary is 'A run with its counts in chunks and its sources.';
-grant execute on function private.reindex_summary to authenticated, service_role;
-
-create function private.finish_reindex(
-    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean, p_now timestamptz)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-    v_run app.reindex_runs;
-    v_failed bigint;
-    v_done bigint;
-    v_retired integer := 0;
-begin
-    select r.* into v_run from app.reindex_runs r
-    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
-    for no key update;
-    if v_run.id is null then
-        raise exception using errcode = 'PT404', message = 'not_found';
-    end if;
-    select count(*) filter (where d.status = 'error'), count(*) filter (where d.status <> 'error')
-    into v_failed, v_done
-    from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
-
-    -- an empty listing is a broken crawl, not an empty brand
-    if v_run.is_complete and not p_is_interrupted and cardinality(p_listing) > 0 then
-        delete from app.sources s
-        where s.tenant_id = p_tenant_id
-            and (s.source_key <> all (p_listing)
-                or exists (
-                    select from app.reindex_run_sources d
-                    where d.tenant_id = p_tenant_id and d.run_id = p_run_id
-                        and d.source_key = s.source_key and d.source_type <> s.source_type))
-            -- what a later run has indexed is not this run's to judge
-            and not exists (
-                select from app.reindex_run_sources d
-                join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
-                where d.tenant_id = p_tenant_id and d.source_key = s.source_key
-                    and d.status <> 'error' and r.generation > v_run.generation);
-        get diagnostics v_retired = row_count;
-    end if;
-    update app.reindex_runs r
-    set status = case when v_failed = 0 and not p_is_interrupted then 'ready'
-            when v_done = 0 then 'failed' else 'partial' end,
-        retired = v_retired, finished_at = p_now
-    where r.tenant_id = p_tenant_id and r.id = p_run_id;
-end
-$$;
-comment on function private.finish_reindex is 'See api.finish_reindex.';
-grant execute on function private.finish_reindex to authenticated, service_role;
-
-create function api.finish_reindex(
-    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
-language sql
-set search_path = ''
-begin atomic
-    select private.finish_reindex(
-        private.required_admin_tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
-    select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
-end;
-comment on function api.finish_reindex is
-    'Closes a run. A complete run that was not interrupted retires the sources that p_listing lacks; '
-    'an empty listing retires none.';
-grant execute on function api.finish_reindex to authenticated, service_role;
-
-create function api.get_reindex(p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
-language sql stable
-set search_path = ''
-begin atomic
-    select private.require_run(private.required_admin_tenant_id(), p_run_id);
-    select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
-end;
-comment on function api.get_reindex is 'A run of the brand with its sources.';
-grant execute on function api.get_reindex to authenticated, service_role;

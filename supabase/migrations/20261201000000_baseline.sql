@@ -623,6 +623,7 @@ create table app.sources (
     valid_to timestamptz,
     metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
     chunk_ids uuid[] not null default '{}',
+    generation bigint not null default 0 check (generation >= 0),
     status text not null default 'ready' check (status in ('ready', 'error')),
     status_reason text check (length(status_reason) <= 500),
     created_at timestamptz not null default now(),
@@ -640,6 +641,8 @@ comment on column app.sources.valid_to is
     'Exclusive. Outside [valid_from, valid_to) it is not retrieved.';
 comment on column app.sources.chunk_ids is
     'Its chunks in reading order. Kept here, so that a chunk that only moves is not touched.';
+comment on column app.sources.generation is
+    'Of the reindex run that wrote it last; a run that changed nothing leaves it.';
 alter table app.sources enable row level security;
 alter table app.sources force row level security;
 
@@ -657,9 +660,9 @@ create policy sources_delete_admin on app.sources for delete to authenticated
     using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
 grant select, delete on app.sources to authenticated, service_role;
 grant insert (tenant_id, source_type, source_key, title, url, language, visibility, verified_at,
-    valid_from, valid_to, metadata) on app.sources to authenticated, service_role;
+    valid_from, valid_to, metadata, generation) on app.sources to authenticated, service_role;
 grant update (title, url, language, visibility, verified_at, valid_from, valid_to, metadata,
-    chunk_ids, status, status_reason, updated_at) on app.sources to authenticated, service_role;
+    chunk_ids, generation, status, status_reason, updated_at) on app.sources to authenticated, service_role;
 
 create table app.chunks (
     tenant_id uuid not null,
@@ -886,7 +889,9 @@ comment on trigger chunks_write_terms_again on app.chunks is
 
 -- ==== sql/20_corpus/04_runs.sql ====
 
--- Reindex runs: what was asked, what happened to each source.
+-- Reindex runs: what was asked, what happened to each source, and which run has the last word.
+-- Runs of one brand may overlap. A source is written by one at a time: the others wait for it, for as
+-- long as one transaction takes. The newest generation wins in whatever order they arrive.
 
 create table app.reindex_runs (
     tenant_id uuid not null references app.tenants on delete cascade,
@@ -895,7 +900,10 @@ create table app.reindex_runs (
     status text not null default 'running' check (status in ('running', 'ready', 'partial', 'failed')),
     is_complete boolean not null,
     requested_by uuid references auth.users on delete set null,
+    reason text check (length(reason) <= 500),
+    is_listed boolean not null default false,
     retired integer not null default 0 check (retired >= 0),
+    lease_ends_at timestamptz not null default now() + interval '1 minute',
     started_at timestamptz not null default now(),
     finished_at timestamptz,
     primary key (tenant_id, id),
@@ -905,8 +913,14 @@ comment on table app.reindex_runs is 'A reindex of some or all sources of a bran
 comment on column app.reindex_runs.is_complete is
     'All sources were listed; only then may some be retired.';
 comment on column app.reindex_runs.generation is 'Rises with each run: the newest snapshot wins.';
+comment on column app.reindex_runs.reason is 'Why it ended before its time.';
+comment on column app.reindex_runs.is_listed is
+    'It ended with a listing of all sources: what it does not name was not there any more.';
+comment on column app.reindex_runs.lease_ends_at is
+    'Its process renews this while it lives; a running one that is past it has lost its process.';
 comment on column app.reindex_runs.retired is
     'Sources removed because the complete listing lacked them.';
+create unique index reindex_runs_generation on app.reindex_runs (tenant_id, generation);
 create index reindex_runs_requested_by on app.reindex_runs (requested_by);
 alter table app.reindex_runs enable row level security;
 alter table app.reindex_runs force row level security;
@@ -916,7 +930,7 @@ create table app.reindex_run_sources (
     run_id uuid not null,
     source_key text not null check (length(source_key) between 1 and 500),
     source_type text,
-    status text not null check (status in ('ready', 'unchanged', 'error')),
+    status text not null check (status in ('ready', 'unchanged', 'superseded', 'error')),
     reason text check (length(reason) <= 500),
     added integer not null default 0 check (added >= 0),
     changed integer not null default 0 check (changed >= 0),
@@ -927,7 +941,9 @@ create table app.reindex_run_sources (
 );
 comment on table app.reindex_run_sources is 'What a run did to a source, counted in chunks.';
 comment on column app.reindex_run_sources.source_type is
-    'NULL when the document could not be read.';
+    'NULL when the document was not indexed.';
+comment on column app.reindex_run_sources.status is
+    'superseded: a newer run had the last word on it, so that this one left it alone.';
 comment on column app.reindex_run_sources.changed is 'New chunks under a heading that lost one.';
 comment on column app.reindex_run_sources.reason is 'Why it failed. Never content of the document.';
 create index reindex_run_sources_key on app.reindex_run_sources (tenant_id, source_key);
@@ -945,10 +961,75 @@ create policy reindex_run_sources_select_admin on app.reindex_run_sources for se
     using (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
 create policy reindex_run_sources_insert_admin on app.reindex_run_sources for insert to authenticated
     with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
+create policy reindex_run_sources_update_admin on app.reindex_run_sources for update to authenticated
+    using (tenant_id = (select private.tenant_id()) and (select private.is_admin()))
+    with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
 grant select on app.reindex_runs, app.reindex_run_sources to authenticated, service_role;
 grant insert (tenant_id, is_complete, requested_by) on app.reindex_runs to authenticated, service_role;
-grant update (status, retired, finished_at) on app.reindex_runs to authenticated, service_role;
+grant update (status, reason, is_listed, retired, lease_ends_at, finished_at) on app.reindex_runs
+    to authenticated, service_role;
 grant insert on app.reindex_run_sources to authenticated, service_role;
+grant update (source_type, status, reason, added, changed, kept, removed) on app.reindex_run_sources
+    to authenticated, service_role;
+
+create function private.lock_source(p_tenant_id uuid, p_key text) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+    -- always the brand before the source, and of a brand one source in a transaction: no circle
+    perform pg_advisory_xact_lock_shared(hashtextextended('reindex/' || p_tenant_id, 0));
+    perform pg_advisory_xact_lock(hashtextextended('reindex/' || p_tenant_id || '/' || p_key, 0));
+end
+$$;
+comment on function private.lock_source is
+    'Waits until no other run writes the source or retires sources of the brand.';
+grant execute on function private.lock_source to authenticated, service_role;
+
+create function private.lock_sources(p_tenant_id uuid) returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+    perform pg_advisory_xact_lock(hashtextextended('reindex/' || p_tenant_id, 0));
+end
+$$;
+comment on function private.lock_sources is 'Waits until no other run writes any source of the brand.';
+grant execute on function private.lock_sources to authenticated, service_role;
+
+create function private.is_superseded(p_tenant_id uuid, p_run_id uuid, p_key text)
+returns boolean
+language sql stable
+set search_path = ''
+begin atomic
+    select exists (
+        select from app.reindex_runs r
+        left join app.reindex_run_sources d
+            on d.tenant_id = r.tenant_id and d.run_id = r.id and d.source_key = p_key
+        where r.tenant_id = p_tenant_id and r.generation > m.generation
+            and (d.status in ('ready', 'unchanged') or d.run_id is null and r.is_listed))
+    from app.reindex_runs m
+    where m.tenant_id = p_tenant_id and m.id = p_run_id and m.status = 'running';
+end;
+comment on function private.is_superseded is
+    'Whether a newer run has indexed the source, or has found that it is gone. NULL: no such run runs.';
+grant execute on function private.is_superseded to authenticated, service_role;
+
+create function private.require_newest(p_is_superseded boolean) returns void
+language plpgsql immutable
+set search_path = ''
+as $$
+begin
+    if p_is_superseded is null then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    elsif p_is_superseded then
+        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+    end if;
+end
+$$;
+comment on function private.require_newest is
+    'Ends the call with 404 without a running run, and with 409 when a newer one has settled the source.';
+grant execute on function private.require_newest to authenticated, service_role;
 
 -- ==== sql/20_corpus/05_plan.sql ====
 
@@ -998,7 +1079,7 @@ grant execute on function private.index_chunk_ids to authenticated, service_role
 
 create function private.plan_reindex(
     p_tenant_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
-returns table (
+returns table (generation bigint,
     new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
 language sql stable
 set search_path = ''
@@ -1015,6 +1096,8 @@ begin atomic
         where not exists (select from diff d where d.chunk_id = s.id)
     )
     select
+        coalesce((select s.generation from app.sources s
+            where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key), 0),
         coalesce((select array_agg(d.place - 1 order by d.place) from diff d where d.chunk_id is null), '{}'),
         (select count(*) from diff d
             where d.chunk_id is null and p_headings[d.place] in (select g.heading_path from gone g))::integer,
@@ -1033,28 +1116,33 @@ comment on function private.plan_reindex is 'See api.plan_reindex.';
 grant execute on function private.plan_reindex to authenticated, service_role;
 
 create function api.plan_reindex(
-    p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
-returns table (
+    p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
+returns table (generation bigint,
     new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
 language sql stable
 set search_path = ''
 begin atomic
-    select p.new_places, p.changed, p.kept, p.removed, p.missing
+    -- an older run learns here that it need not embed
+    select private.require_newest(
+        private.is_superseded(private.required_admin_tenant_id(), p_run_id, p_key));
+    select p.generation, p.new_places, p.changed, p.kept, p.removed, p.missing
     from private.plan_reindex(
-        private.required_admin_tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
+        private.tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
 end;
 comment on function api.plan_reindex is
-    'What a reindex of the source would do. new_places: places (from 0) whose text has to be sent; '
+    'What a reindex of the source would do. generation: of what is stored, 0 for nothing; '
+    'new_places: places (from 0) whose text has to be sent; '
     'changed: new chunks under a heading that loses one; missing: per index, the places without a vector.';
 grant execute on function api.plan_reindex to authenticated, service_role;
 
 -- ==== sql/20_corpus/06_apply.sql ====
 
--- Reconciliation, second half: one source, one transaction.
--- Kept chunks are not touched at all, so their verified_at keeps its meaning. Locks: an advisory
--- lock of this transaction (a loser is told at once), then the source row.
+-- Reconciliation, second half: one source, one transaction, vectors included.
+-- Kept chunks are not touched at all, so their verified_at keeps its meaning. Written is only what was
+-- planned on the stored state: a source that changed since the plan has to be planned again.
 
-create function private.lock_source(p_tenant_id uuid, p_run_id uuid, p_type text, p_key text)
+create function private.claim_source(
+    p_tenant_id uuid, p_type text, p_key text, p_generation bigint)
 returns void
 language plpgsql
 set search_path = ''
@@ -1062,34 +1150,20 @@ as $$
 declare
     v_generation bigint;
 begin
-    select r.generation into v_generation
-    from app.reindex_runs r
-    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running';
-    if v_generation is null then
-        raise exception using errcode = 'PT404', message = 'not_found';
-    end if;
-    if not pg_try_advisory_xact_lock(hashtextextended(p_tenant_id || '/' || p_key, 0)) then
-        raise exception using errcode = 'PT409', message = 'reindex_running';
-    end if;
-    perform from app.sources s
+    select s.generation into v_generation from app.sources s
     where s.tenant_id = p_tenant_id and s.source_type = p_type and s.source_key = p_key
     for no key update;
-    if exists (
-        select from app.reindex_run_sources d
-        join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
-        where d.tenant_id = p_tenant_id and d.source_key = p_key
-            and d.status <> 'error' and r.generation > v_generation
-    ) then
-        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+    if coalesce(v_generation, 0) is distinct from p_generation then
+        raise exception using errcode = 'PT409', message = 'reindex_running';
     end if;
 end
 $$;
-comment on function private.lock_source is
-    'Takes the source for this transaction, unless a newer run has it.';
-grant execute on function private.lock_source to authenticated, service_role;
+comment on function private.claim_source is
+    'Takes the row of the source; ends the call with 409 when it is no longer what the plan saw.';
+grant execute on function private.claim_source to authenticated, service_role;
 
 create function private.write_source(
-    p_tenant_id uuid, p_type text, p_key text, p_source jsonb, p_now timestamptz)
+    p_tenant_id uuid, p_generation bigint, p_type text, p_key text, p_source jsonb, p_now timestamptz)
 returns boolean
 language plpgsql
 set search_path = ''
@@ -1104,14 +1178,14 @@ begin
         coalesce(p_source -> 'metadata', '{}') as metadata
     into v_new;
     insert into app.sources as s (tenant_id, source_type, source_key, title, url, language, visibility,
-        verified_at, valid_from, valid_to, metadata)
+        verified_at, valid_from, valid_to, metadata, generation)
     values (p_tenant_id, p_type, p_key, v_new.title, v_new.url, v_new.language, v_new.visibility,
-        v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata)
+        v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata, p_generation)
     on conflict (tenant_id, source_type, source_key) do update
         set title = v_new.title, url = v_new.url, language = v_new.language,
             visibility = v_new.visibility, verified_at = v_new.verified_at,
             valid_from = v_new.valid_from, valid_to = v_new.valid_to, metadata = v_new.metadata,
-            updated_at = p_now
+            generation = p_generation, updated_at = p_now
         where (s.title, s.url, s.language, s.visibility, s.verified_at, s.valid_from, s.valid_to, s.metadata)
             is distinct from (v_new.title, v_new.url, v_new.language, v_new.visibility,
                 v_new.verified_at, v_new.valid_from, v_new.valid_to, v_new.metadata);
@@ -1123,8 +1197,9 @@ comment on function private.write_source is
 grant execute on function private.write_source to authenticated, service_role;
 
 create function private.write_chunks(
-    p_tenant_id uuid, p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[],
-    p_contents text[], p_chunk_ids uuid[], p_occurrences integer[], p_wrote boolean, p_now timestamptz)
+    p_tenant_id uuid, p_run_id uuid, p_generation bigint, p_type text, p_key text, p_hashes bytea[],
+    p_headings text[], p_contents text[], p_chunk_ids uuid[], p_occurrences integer[],
+    p_wrote boolean, p_now timestamptz)
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language plpgsql
 set search_path = ''
@@ -1153,7 +1228,7 @@ begin
     -- a chunk that was there when the plan was made, and is not any more, came without its text
     if exists (select from unnest(p_chunk_ids, p_contents) c (id, content)
         where c.id is null and c.content is null) then
-        raise exception using errcode = 'PT409', message = 'newer_snapshot';
+        raise exception using errcode = 'PT409', message = 'reindex_running';
     end if;
     insert into app.chunks (tenant_id, id, source_id, heading_path, content, occurrence, language,
         verified_at)
@@ -1176,14 +1251,15 @@ begin
         and c.language <> v_source.language;
     -- a document that was verified again makes its older facts fresh; an older date changes nothing
     if p_wrote then
-        update app.chunks c set verified_at = v_source.verified_at
+        update app.chunks c set verified_at = v_source.verified_at, verified_by = null
         where c.tenant_id = p_tenant_id and c.source_id = v_source.id
             and (c.verified_at < v_source.verified_at
                 or c.verified_at is null and v_source.verified_at is not null);
     end if;
     if v_source.chunk_ids <> v_ids or v_source.status <> 'ready' then
         update app.sources s
-        set chunk_ids = v_ids, status = 'ready', status_reason = null, updated_at = p_now
+        set chunk_ids = v_ids, generation = p_generation, status = 'ready', status_reason = null,
+            updated_at = p_now
         where s.tenant_id = p_tenant_id and s.id = v_source.id;
         p_wrote := true;
     end if;
@@ -1197,7 +1273,11 @@ begin
     insert into app.reindex_run_sources
         (tenant_id, run_id, source_key, source_type, status, added, changed, kept, removed)
     values (p_tenant_id, p_run_id, p_key, p_type, write_chunks.status, write_chunks.added,
-        write_chunks.changed, write_chunks.kept, write_chunks.removed);
+        write_chunks.changed, write_chunks.kept, write_chunks.removed)
+    on conflict (tenant_id, run_id, source_key) do update
+        set source_type = excluded.source_type, status = excluded.status, reason = null,
+            added = excluded.added, changed = excluded.changed, kept = excluded.kept,
+            removed = excluded.removed;
     return next;
 end
 $$;
@@ -1206,34 +1286,60 @@ comment on function private.write_chunks is
 grant execute on function private.write_chunks to authenticated, service_role;
 
 create function api.apply_reindex(
-    p_run_id uuid, p_type text, p_key text, p_source jsonb, p_hashes bytea[], p_headings text[],
-    p_contents text[])
+    p_run_id uuid, p_generation bigint, p_type text, p_key text, p_source jsonb, p_hashes bytea[],
+    p_headings text[], p_contents text[])
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language sql
 set search_path = ''
 begin atomic
-    select private.lock_source(private.required_admin_tenant_id(), p_run_id, p_type, p_key);
+    -- each statement sees what was committed before it: what is checked is what the lock guards
+    select private.lock_source(private.required_admin_tenant_id(), p_key);
+    select private.require_newest(private.is_superseded(private.tenant_id(), p_run_id, p_key));
+    select private.claim_source(private.tenant_id(), p_type, p_key, p_generation);
     select w.status, w.added, w.changed, w.kept, w.removed
     from (
-        select private.write_source(private.tenant_id(), p_type, p_key, p_source, now()) as wrote,
-            array_agg(d.chunk_id order by d.place) as chunk_ids,
+        select r.generation,
+            private.write_source(r.tenant_id, r.generation, p_type, p_key, p_source, now()) as wrote
+        from app.reindex_runs r where r.tenant_id = private.tenant_id() and r.id = p_run_id
+    ) s, (
+        select array_agg(d.chunk_id order by d.place) as chunk_ids,
             array_agg(d.occurrence order by d.place) as occurrences
         from private.diff_source(private.tenant_id(), p_type, p_key, p_hashes) d
     ) d,
-    private.write_chunks(private.tenant_id(), p_run_id, p_type, p_key, p_hashes, p_headings,
-        p_contents, d.chunk_ids, d.occurrences, d.wrote, now()) w;
+    private.write_chunks(private.tenant_id(), p_run_id, s.generation, p_type, p_key, p_hashes,
+        p_headings, p_contents, d.chunk_ids, d.occurrences, s.wrote, now()) w;
 end;
 comment on function api.apply_reindex is
-    'Makes the stored source equal to the new version. p_contents is NULL at the places that are kept.';
+    'Makes the stored source equal to the new version. p_generation is what the plan said, p_contents '
+    'NULL at the places that are kept. 409 newer_snapshot: a newer run has settled the source; '
+    '409 reindex_running: another run wrote it since the plan, so plan again.';
 grant execute on function api.apply_reindex to authenticated, service_role;
 
 -- ==== sql/20_corpus/07_embeddings.sql ====
 
--- Writing vectors into an index, and how far each index is filled.
+-- Writing vectors into an index, and how far each index is filled. A vector belongs to the text that it
+-- was made from: no door changes a text, and the owner of the database can't either.
+
+create function private.keep_chunk_text() returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+    raise exception using errcode = 'PT400', message = 'bad_request',
+        detail = 'the text of a chunk never changes, since its vectors and search terms would not',
+        hint = 'Change the document and reindex it.';
+end
+$$;
+comment on function private.keep_chunk_text is 'Refuses another text for a chunk.';
+create trigger chunks_keep_text before update of heading_path, content on app.chunks
+    for each row when (
+        (old.heading_path, old.content) is distinct from (new.heading_path, new.content))
+    execute function private.keep_chunk_text();
+comment on trigger chunks_keep_text on app.chunks is 'A changed passage is a new row.';
 
 create function private.put_embeddings(
     p_tenant_id uuid, p_type text, p_key text, p_index text, p_model text, p_places integer[],
-    p_embeddings text[])
+    p_hashes bytea[], p_embeddings text[])
 returns integer
 language plpgsql
 set search_path = ''
@@ -1251,6 +1357,14 @@ begin
     if coalesce(cardinality(v_chunk_ids), 0) <> cardinality(p_embeddings)
         or array_position(v_chunk_ids, null) > 0 then
         raise exception using errcode = 'PT400', message = 'bad_request', detail = 'a vector has no chunk';
+    end if;
+    -- a vector is of a text, not of a place: what stands there now may be another passage
+    if cardinality(p_hashes) is distinct from cardinality(p_embeddings) or exists (
+        select from unnest(v_chunk_ids, p_hashes) n (chunk_id, hash)
+        join app.chunks c on c.tenant_id = p_tenant_id and c.id = n.chunk_id
+        where c.content_hash is distinct from n.hash
+    ) then
+        raise exception using errcode = 'PT409', message = 'reindex_running';
     end if;
     case p_index
         when 'primary' then
@@ -1274,17 +1388,19 @@ comment on function private.put_embeddings is 'See api.put_embeddings.';
 grant execute on function private.put_embeddings to authenticated, service_role;
 
 create function api.put_embeddings(
-    p_type text, p_key text, p_index text, p_model text, p_places integer[], p_embeddings text[])
+    p_type text, p_key text, p_index text, p_model text, p_places integer[], p_hashes bytea[],
+    p_embeddings text[])
 returns integer
 language sql
 set search_path = ''
 begin atomic
-    select private.put_embeddings(
-        private.required_admin_tenant_id(), p_type, p_key, p_index, p_model, p_places, p_embeddings);
+    select private.put_embeddings(private.required_admin_tenant_id(), p_type, p_key, p_index, p_model,
+        p_places, p_hashes, p_embeddings);
 end;
 comment on function api.put_embeddings is
-    'Writes vectors (text form of pgvector) for the chunks at the places (from 0) of a source. '
-    'A model that is not the registered one of the index is refused.';
+    'Writes vectors (text form of pgvector) for the chunks at the places (from 0) of a source, made of '
+    'texts with those hashes. A model that is not the registered one of the index is refused, and a '
+    'vector of another text than the one that stands there.';
 grant execute on function api.put_embeddings to authenticated, service_role;
 
 create function private.index_coverage(p_tenant_id uuid)
@@ -1314,17 +1430,40 @@ grant execute on function api.index_coverage to authenticated, service_role;
 
 -- ==== sql/20_corpus/08_reindex.sql ====
 
--- The life of a reindex run: start, a failed source, finish, look.
+-- The life of a reindex run: its start, its signs of life, a source that failed. Its end: 09_finish.
 
-create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
-returns table (run_id uuid, tenant text)
+create function private.abandon_reindexes(p_tenant_id uuid, p_run_id uuid, p_now timestamptz)
+returns void
 language sql
 set search_path = ''
 begin atomic
+    update app.reindex_runs r
+    set status = 'failed', reason = 'abandoned', finished_at = p_now
+    where r.tenant_id = p_tenant_id and r.id in (
+        select o.id from app.reindex_runs o
+        where o.tenant_id = p_tenant_id and o.status = 'running' and o.lease_ends_at < p_now
+            and (p_run_id is null or o.id = p_run_id)
+        for no key update skip locked);
+end;
+comment on function private.abandon_reindexes is
+    'Ends the runs of a brand, or one of them, whose process has died: nobody else would.';
+grant execute on function private.abandon_reindexes to authenticated, service_role;
+
+create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
+returns table (run_id uuid, tenant text)
+language plpgsql
+set search_path = ''
+as $$
+begin
+    return query
     insert into app.reindex_runs (tenant_id, requested_by, is_complete)
     values (p_tenant_id, p_user_id, p_is_complete)
     returning id, (select t.slug from app.tenants t where t.id = p_tenant_id);
-end;
+exception when foreign_key_violation then
+    -- the brand or the person went between the question who they are and this row
+    raise exception using errcode = 'PT403', message = 'not_a_member';
+end
+$$;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
@@ -1332,38 +1471,68 @@ create function api.start_reindex(p_is_complete boolean) returns table (run_id u
 language sql
 set search_path = ''
 begin atomic
+    select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
     select s.run_id, s.tenant
-    from private.start_reindex(private.required_admin_tenant_id(), private.user_id(), p_is_complete) s;
+    from private.start_reindex(private.tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
     'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so '
     'vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
-create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
-language plpgsql stable
+create function private.renew_reindex(p_tenant_id uuid, p_run_id uuid) returns void
+language plpgsql
 set search_path = ''
 as $$
 begin
-    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
+    update app.reindex_runs r set lease_ends_at = default
+    where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running';
+    if not found then
         raise exception using errcode = 'PT404', message = 'not_found';
     end if;
 end
 $$;
-comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
-grant execute on function private.require_run to authenticated, service_role;
+comment on function private.renew_reindex is 'See api.renew_reindex.';
+grant execute on function private.renew_reindex to authenticated, service_role;
 
-create function private.fail_source(p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text)
-returns void
+create function api.renew_reindex(p_run_id uuid) returns void
 language sql
 set search_path = ''
 begin atomic
-    insert into app.reindex_run_sources (tenant_id, run_id, source_key, status, reason)
-    values (p_tenant_id, p_run_id, p_key, 'error', left(p_reason, 500));
-    -- what was indexed before stays; the source only says that its newest version failed
-    update app.sources set status = 'error', status_reason = left(p_reason, 500)
-    where tenant_id = p_tenant_id and source_key = p_key;
+    select private.renew_reindex(private.required_admin_tenant_id(), p_run_id);
 end;
+comment on function api.renew_reindex is
+    'Says that the process of a run is alive. A run that says nothing for a minute has failed.';
+grant execute on function api.renew_reindex to authenticated, service_role;
+
+create function private.fail_source(
+    p_tenant_id uuid, p_run_id uuid, p_key text, p_reason text, p_is_superseded boolean)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+    v_reason text := left(p_reason, 500);
+begin
+    if p_is_superseded is null then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+    -- the last reason counts, but what this run has indexed stays indexed: the answer to its
+    -- transaction may have been lost on the way
+    insert into app.reindex_run_sources as d (tenant_id, run_id, source_key, status, reason)
+    values (p_tenant_id, p_run_id, p_key, case when p_is_superseded then 'superseded' else 'error' end,
+        v_reason)
+    on conflict (tenant_id, run_id, source_key) do update
+        set status = excluded.status, reason = excluded.reason
+        where d.status in ('superseded', 'error');
+    -- what was indexed before stays; the source only says that its newest version failed
+    if found and not p_is_superseded then
+        update app.sources s set status = 'error', status_reason = v_reason
+        where s.tenant_id = p_tenant_id and s.source_key = p_key
+            and (s.status, s.status_reason) is distinct from ('error', v_reason);
+    end if;
+end
+$$;
 comment on function private.fail_source is 'See api.fail_source.';
 grant execute on function private.fail_source to authenticated, service_role;
 
@@ -1371,22 +1540,31 @@ create function api.fail_source(p_run_id uuid, p_key text, p_reason text) return
 language sql
 set search_path = ''
 begin atomic
-    select private.require_run(private.required_admin_tenant_id(), p_run_id);
-    select private.fail_source(private.tenant_id(), p_run_id, p_key, p_reason);
+    select private.lock_source(private.required_admin_tenant_id(), p_key);
+    select private.fail_source(private.tenant_id(), p_run_id, p_key, p_reason,
+        private.is_superseded(private.tenant_id(), p_run_id, p_key));
 end;
-comment on function api.fail_source is 'Notes that a source failed and why. Its old chunks stay.';
+comment on function api.fail_source is
+    'Notes that a run did not index a source and why. Its old chunks stay. Where a newer run has '
+    'settled the source it is superseded, otherwise it failed.';
 grant execute on function api.fail_source to authenticated, service_role;
+
+-- ==== sql/20_corpus/09_finish.sql ====
+
+-- The end of a reindex run, what it retires, and looking at it.
 
 create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
 returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
+    started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql stable
 set search_path = ''
 begin atomic
     select r.id, (select t.slug from app.tenants t where t.id = r.tenant_id), r.status,
         coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
         coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
-        count(*) filter (where s.status = 'error'), r.retired, r.started_at, r.finished_at,
+        count(*) filter (where s.status = 'error'), count(*) filter (where s.status = 'superseded'),
+        r.retired, r.reason, r.started_at, r.finished_at,
         coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
             order by s.source_key) filter (where s.source_key is not null), '[]')
     from app.reindex_runs r
@@ -1408,6 +1586,7 @@ declare
     v_failed bigint;
     v_done bigint;
     v_retired integer := 0;
+    v_is_listed boolean;
 begin
     select r.* into v_run from app.reindex_runs r
     where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
@@ -1420,7 +1599,9 @@ begin
     from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
 
     -- an empty listing is a broken crawl, not an empty brand
-    if v_run.is_complete and not p_is_interrupted and cardinality(p_listing) > 0 then
+    v_is_listed := v_run.is_complete and not p_is_interrupted
+        and coalesce(cardinality(p_listing), 0) > 0;
+    if v_is_listed then
         delete from app.sources s
         where s.tenant_id = p_tenant_id
             and (s.source_key <> all (p_listing)
@@ -1428,18 +1609,18 @@ begin
                     select from app.reindex_run_sources d
                     where d.tenant_id = p_tenant_id and d.run_id = p_run_id
                         and d.source_key = s.source_key and d.source_type <> s.source_type))
-            -- what a later run has indexed is not this run's to judge
+            -- what a later run has met is not this run's to judge
             and not exists (
                 select from app.reindex_run_sources d
                 join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
                 where d.tenant_id = p_tenant_id and d.source_key = s.source_key
-                    and d.status <> 'error' and r.generation > v_run.generation);
+                    and r.generation > v_run.generation);
         get diagnostics v_retired = row_count;
     end if;
     update app.reindex_runs r
     set status = case when v_failed = 0 and not p_is_interrupted then 'ready'
             when v_done = 0 then 'failed' else 'partial' end,
-        retired = v_retired, finished_at = p_now
+        is_listed = v_is_listed, retired = v_retired, finished_at = p_now
     where r.tenant_id = p_tenant_id and r.id = p_run_id;
 end
 $$;
@@ -1449,12 +1630,14 @@ grant execute on function private.finish_reindex to authenticated, service_role;
 create function api.finish_reindex(
     p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
 returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
+    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
+    started_at timestamptz, finished_at timestamptz, sources jsonb)
 language sql
 set search_path = ''
 begin atomic
+    select private.lock_sources(private.required_admin_tenant_id());
     select private.finish_reindex(
-        private.required_admin_tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
+        private.tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.finish_reindex is
@@ -1462,13 +1645,28 @@ comment on function api.finish_reindex is
     'an empty listing retires none.';
 grant execute on function api.finish_reindex to authenticated, service_role;
 
+create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void
+language plpgsql stable
+set search_path = ''
+as $$
+begin
+    if not exists (select from app.reindex_runs r where r.tenant_id = p_tenant_id and r.id = p_run_id) then
+        raise exception using errcode = 'PT404', message = 'not_found';
+    end if;
+end
+$$;
+comment on function private.require_run is 'Ends the call with 404 when the brand has no such run.';
+grant execute on function private.require_run to authenticated, service_role;
+
 create function api.get_reindex(p_run_id uuid)
 returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, retired integer, started_at timestamptz, finished_at timestamptz, sources jsonb)
-language sql stable
+    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
+    started_at timestamptz, finished_at timestamptz, sources jsonb)
+language sql
 set search_path = ''
 begin atomic
-    select private.require_run(private.required_admin_tenant_id(), p_run_id);
+    select private.abandon_reindexes(private.required_admin_tenant_id(), p_run_id, now());
+    select private.require_run(private.tenant_id(), p_run_id);
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.get_reindex is 'A run of the brand with its sources.';

@@ -151,15 +151,15 @@ as $$
 declare
     v_headings text[] := coalesce(p_headings, array_fill(''::text, array[cardinality(p_contents)]));
     v_hashes bytea[] := test.hashes(v_headings, p_contents);
-    v_new integer[];
+    v_plan record;
 begin
     -- as the functions do it: plan, then send the text of what is new
-    select p.new_places into v_new
-    from api.plan_reindex(p_type, p_key, v_hashes, v_headings, '{}') p;
-    return query select * from api.apply_reindex(p_run_id, p_type, p_key,
+    select p.generation, p.new_places into v_plan
+    from api.plan_reindex(p_run_id, p_type, p_key, v_hashes, v_headings, '{}') p;
+    return query select * from api.apply_reindex(p_run_id, v_plan.generation, p_type, p_key,
         jsonb_build_object('title', p_key, 'language', 'en', 'visibility', 'tenant') || p_source,
         v_hashes, v_headings, array(
-            select case when place - 1 = any (v_new) then content end
+            select case when place - 1 = any (v_plan.new_places) then content end
             from unnest(p_contents) with ordinality c (content, place) order by place));
 end
 $$;

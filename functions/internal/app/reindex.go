@@ -96,14 +96,18 @@ func (b brandStore) StartReindex(context.Context, ingest.Selection) (ingest.Run,
 	return ingest.Run{ID: b.runID}, nil
 }
 
+func (b brandStore) RenewReindex(ctx context.Context, run ingest.Run) error {
+	return b.db.RenewReindex(ctx, b.p, run.ID)
+}
+
 func (b brandStore) PlanReindex(
-	ctx context.Context, _ ingest.Run, src corpus.Source, chunks []corpus.Chunk,
+	ctx context.Context, run ingest.Run, src corpus.Source, chunks []corpus.Chunk,
 ) (ingest.Plan, error) {
 	indexes := make([]string, len(b.embedders))
 	for i, e := range b.embedders {
 		indexes[i] = e.Index()
 	}
-	plan, err := b.db.PlanReindex(ctx, b.p, src, chunks, indexes)
+	plan, err := b.db.PlanReindex(ctx, b.p, run.ID, src, chunks, indexes)
 	return ingest.Plan(plan), err
 }
 
@@ -112,7 +116,9 @@ func (b brandStore) ApplyReindex(ctx context.Context, run ingest.Run, a ingest.A
 	for i, v := range a.Vectors {
 		vectors[i] = store.Vectors(v)
 	}
-	done, err := b.db.ApplyReindex(ctx, b.p, run.ID, a.Source, a.Chunks, a.New, vectors)
+	done, err := b.db.ApplyReindex(ctx, b.p, run.ID, store.Apply{
+		Source: a.Source, Chunks: a.Chunks, Generation: a.Generation, New: a.New, Vectors: vectors,
+	})
 	return ingest.Applied{Unchanged: done.Unchanged, Counts: ingest.Counts{
 		Added: done.Added, Changed: done.Changed, Kept: done.Kept, Removed: done.Removed,
 	}}, err
@@ -177,6 +183,9 @@ func (x *reindexer) Run(ctx context.Context, p identity.Principal, runID string)
 		Counts: web.Counts{
 			Added: run.Added, Changed: run.Changed, Kept: run.Kept, Removed: run.Removed, Failed: run.Failed,
 		},
+	}
+	if run.Reason != nil {
+		view.Reason = *run.Reason
 	}
 	for _, s := range run.Sources {
 		source := web.SourceView{Key: s.Key, Status: s.Status}

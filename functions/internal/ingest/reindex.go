@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
-
-	"porchlight/functions/internal/corpus"
 )
 
 // ErrEmptyLibrary is the error of a run over a library without documents. It removes nothing: an
@@ -22,7 +19,8 @@ var ErrSelection = errors.New("select either all documents or some keys")
 const finishWithin = 5 * time.Second
 
 // Reindexer brings what is stored of a brand in line with its library. It writes and embeds only what
-// differs. Every index that an embedder is given for is filled.
+// differs. Every index that an embedder is given for is filled. Several may work on one brand at the
+// same time: of each source the run that started last has the last word.
 type Reindexer struct {
 	Library   Library
 	Store     Store
@@ -36,8 +34,8 @@ type Reindexer struct {
 type Progress struct {
 	Done, Total int
 	Key         string
-	Status      string // "ready", "unchanged" or "error"
-	Why         string // of an error; names no content
+	Status      string // "ready", "unchanged", "superseded" or "error"
+	Why         string // of the last two; names no content
 }
 
 // Run reindexes the selected sources, one after the other. A source that fails is recorded with its
@@ -53,7 +51,9 @@ func (r *Reindexer) Run(ctx context.Context, sel Selection) (Summary, error) {
 		return Summary{}, fmt.Errorf("start reindex: %w", err)
 	}
 	s := Summary{Run: run}
-	listing, err := r.sources(ctx, sel, &s)
+	alive, stop := r.keepAlive(ctx, run)
+	listing, err := r.sources(alive, sel, &s)
+	stop()
 	s.Status = s.status()
 	if !sel.All || err != nil || s.Status == Failed {
 		listing = nil
@@ -115,97 +115,8 @@ func (r *Reindexer) sources(ctx context.Context, sel Selection, s *Summary) ([]s
 	return keys, nil
 }
 
-// record reindexes one source and enters what came of it in the summary and, if it failed, in the
-// store. The error is for the run.
-func (r *Reindexer) record(ctx context.Context, key string, s *Summary) (status, why string, err error) {
-	applied, err := r.source(ctx, s.Run, key)
-	if ctx.Err() != nil { // then the source is not to blame
-		return "", "", ctx.Err()
-	}
-	var refusal *Refusal
-	switch {
-	case errors.As(err, &refusal):
-		s.Failures = append(s.Failures, refusal)
-		return "error", refusal.Why(), r.Store.FailSource(ctx, s.Run, key, refusal.Why())
-	case err != nil:
-		return "", "", err
-	}
-	s.add(applied.Counts)
-	if applied.Unchanged {
-		s.Unchanged++
-		return "unchanged", "", nil
-	}
-	s.Indexed++
-	return "ready", "", nil
-}
-
-// source brings one source up to date. An unchanged one is sent as keys and hashes alone.
-func (r *Reindexer) source(ctx context.Context, run Run, key string) (Applied, error) {
-	doc, err := r.load(ctx, key)
-	if err != nil {
-		return Applied{}, err
-	}
-	chunks, err := Chunk(doc, r.Profile)
-	if err != nil {
-		return Applied{}, err
-	}
-	if len(chunks) == 0 { // or the plan would be to remove all that is stored
-		return Applied{}, &Refusal{Key: key, Reason: Empty}
-	}
-	plan, err := r.Store.PlanReindex(ctx, run, doc.Source, chunks)
-	if err != nil {
-		return Applied{}, refuse(key, StoreFailed, "plan", err)
-	}
-	vectors, err := r.embed(ctx, key, plan, chunks)
-	if err != nil {
-		return Applied{}, err
-	}
-	applied, err := r.Store.ApplyReindex(ctx, run, Apply{doc.Source, chunks, plan.New, vectors})
-	if err != nil {
-		return Applied{}, refuse(key, StoreFailed, "apply", err)
-	}
-	return applied, nil
-}
-
-func (r *Reindexer) load(ctx context.Context, key string) (Document, error) {
-	file, err := r.Library.Open(ctx, key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Document{}, &Refusal{Key: key, Reason: Missing}
-	}
-	if err != nil {
-		return Document{}, refuse(key, Unreadable, "", err)
-	}
-	defer file.Close()
-	return Load(key, file, r.Defaults)
-}
-
-// embed makes the vectors that the plan misses, index by index. When one can't be made there are
-// none: a source is stored whole or not at all.
-func (r *Reindexer) embed(ctx context.Context, key string, p Plan, chunks []corpus.Chunk) ([]Vectors, error) {
-	var all []Vectors
-	for _, e := range r.Embedders {
-		places := p.Missing[e.Index()]
-		if len(places) == 0 {
-			continue
-		}
-		texts := make([]string, len(places))
-		for i, at := range places {
-			texts[i] = chunks[at].EmbeddingText()
-		}
-		values, err := e.EmbedDocuments(ctx, texts)
-		if err == nil && len(values) != len(texts) {
-			err = fmt.Errorf("%d vectors for %d texts", len(values), len(texts))
-		}
-		if err != nil {
-			return nil, refuse(key, EmbeddingFailed, "index "+e.Index(), err)
-		}
-		all = append(all, Vectors{Index: e.Index(), Model: e.Model(), Places: places, Values: values})
-	}
-	return all, nil
-}
-
 func (s Summary) status() Status {
-	switch done := s.Indexed + s.Unchanged; {
+	switch done := s.Indexed + s.Unchanged + s.Superseded; {
 	case done == 0:
 		return Failed
 	case done < s.Sources:

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"porchlight/functions/internal/corpus"
+	"porchlight/functions/internal/problem"
 )
 
 // memory is a Store that keeps everything in maps and follows the contract of the interface. Calls
@@ -28,14 +29,18 @@ type memory struct {
 	listings    [][]string        // one for each run that ended
 
 	planErr, applyErr map[string]error // by key
+	overtaken         []func()         // each is an older run that writes between a plan and its apply
+	renewed           int
+	renewErr          error
 	startErr, failErr error
 }
 
 // stored is what memory has of one source.
 type stored struct {
-	source corpus.Source
-	order  []passageID
-	rows   map[passageID]*row
+	generation int64
+	source     corpus.Source
+	order      []passageID
+	rows       map[passageID]*row
 }
 
 // passageID is a chunk's identity in its source: the n-th chunk of that hash.
@@ -68,13 +73,19 @@ func (m *memory) StartReindex(context.Context, Selection) (Run, error) {
 	return Run{ID: "run-1"}, m.startErr
 }
 
+func (m *memory) RenewReindex(_ context.Context, run Run) error {
+	m.check(run)
+	m.renewed++
+	return m.renewErr
+}
+
 func (m *memory) PlanReindex(_ context.Context, run Run, src corpus.Source, chunks []corpus.Chunk) (Plan, error) {
 	m.check(run)
 	if err := m.planErr[src.Key]; err != nil {
 		return Plan{}, err
 	}
 	old := m.held(src.Key)
-	p := Plan{Missing: map[string][]int{}}
+	p := Plan{Generation: old.generation, Missing: map[string][]int{}}
 	for at, id := range identify(chunks) {
 		held := old.rows[id]
 		if held == nil {
@@ -97,14 +108,21 @@ func (m *memory) ApplyReindex(_ context.Context, run Run, a Apply) (Applied, err
 	if err := m.applyErr[a.Source.Key]; err != nil {
 		return Applied{}, err
 	}
+	if len(m.overtaken) > 0 {
+		m.overtaken[0]()
+		m.overtaken = m.overtaken[1:]
+	}
 	old, ids := m.held(a.Source.Key), identify(a.Chunks)
+	if old.generation != a.Generation {
+		return Applied{}, problem.New(problem.ReindexRunning, nil)
+	}
 	kept := len(ids) - len(a.New)
 	done := Applied{Counts: Counts{Added: len(a.New), Kept: kept, Removed: len(old.order) - kept}}
 	done.Unchanged = reflect.DeepEqual(old.source, a.Source) && slices.Equal(old.order, ids) && len(a.Vectors) == 0
 	if done.Unchanged {
 		return done, nil
 	}
-	next := &stored{source: a.Source, order: ids, rows: map[passageID]*row{}}
+	next := &stored{generation: old.generation + 1, source: a.Source, order: ids, rows: map[passageID]*row{}}
 	for at, id := range ids {
 		held := old.rows[id]
 		if isNew := slices.Contains(a.New, at); isNew == (held != nil) {

@@ -12,18 +12,25 @@ type Store interface {
 	// StartReindex opens a run.
 	StartReindex(ctx context.Context, sel Selection) (Run, error)
 
+	// RenewReindex says that the run is alive. A run that says so less often than once a minute is given
+	// up, which is problem.NotFound here and in every later call.
+	RenewReindex(ctx context.Context, run Run) error
+
 	// PlanReindex compares a source with what is stored of it, and writes nothing. chunks are all of the
 	// source in reading order; a chunk's place is its index there. A chunk that a document repeats word
-	// for word under one heading path counts as often as it stands there (O37).
+	// for word under one heading path counts as often as it stands there (O37). It is
+	// problem.NewerSnapshot when a run that started later has settled the source.
 	PlanReindex(ctx context.Context, run Run, src corpus.Source, chunks []corpus.Chunk) (Plan, error)
 
 	// ApplyReindex makes the stored source equal to a in one transaction: all of it or nothing, hashes
 	// included, so that a source that failed is new again the next time. Chunks that it already holds are
 	// not written, so their verified_at keeps its meaning. A source that is stored as it is already is
-	// only noted in the run.
+	// only noted in the run. It is problem.NewerSnapshot as in PlanReindex, and problem.ReindexRunning
+	// when another run has written the source since the plan.
 	ApplyReindex(ctx context.Context, run Run, a Apply) (Applied, error)
 
-	// FailSource records why a source was not indexed. What is stored of it stays.
+	// FailSource records why the run did not index a source. What is stored of it stays. A second reason
+	// replaces the first.
 	FailSource(ctx context.Context, run Run, key, reason string) error
 
 	// FinishReindex ends the run. listing is every key of the library when sources that are not in it may
@@ -52,6 +59,8 @@ type Run struct{ ID string }
 
 // Plan is what applying a source would do. Places are indexes into the chunks planned for.
 type Plan struct {
+	Generation int64 // of the stored state that it compares with
+
 	New     []int // places whose text is not stored
 	Changed int   // new chunks under a heading that loses one
 	Kept    int   // stored chunks that stay as they are
@@ -63,10 +72,11 @@ type Plan struct {
 
 // Apply is a source as it shall be stored.
 type Apply struct {
-	Source  corpus.Source
-	Chunks  []corpus.Chunk // all of them, in reading order
-	New     []int          // places whose text the store does not hold
-	Vectors []Vectors      // those that were missing, one entry an index
+	Source     corpus.Source
+	Chunks     []corpus.Chunk // all of them, in reading order
+	Generation int64          // as the plan said
+	New        []int          // places whose text the store does not hold
+	Vectors    []Vectors      // those that were missing, one entry an index
 }
 
 // Applied is what applying a source did.
@@ -101,19 +111,20 @@ type Status string
 
 // The ends of a run.
 const (
-	Ready   Status = "ready"   // every selected source is as in the library
+	Ready   Status = "ready"   // every selected source is as in the library, or newer
 	Partial Status = "partial" // some are; the others failed, or were not reached
 	Failed  Status = "failed"  // none is
 )
 
 // Summary is what a run did.
 type Summary struct {
-	Run       Run
-	Status    Status
-	Sources   int // selected
-	Indexed   int // written to
-	Unchanged int // nothing to do
-	Retired   int // sources that the library no longer has
-	Failures  []*Refusal
+	Run        Run
+	Status     Status
+	Sources    int // selected
+	Indexed    int // written to
+	Unchanged  int // nothing to do
+	Superseded int // left alone, since a run that started later has settled them
+	Retired    int // sources that the library no longer has
+	Failures   []*Refusal
 	Counts
 }

@@ -14,6 +14,8 @@ import (
 
 // Plan is what a reindex of one source would do. Places count its chunks from 0.
 type Plan struct {
+	Generation int64 // of the stored source that it compares with; 0: nothing is stored
+
 	New     []int            // places whose text is not stored
 	Changed int              // new chunks under a heading that loses one
 	Kept    int              // stored chunks that stay as they are
@@ -28,6 +30,15 @@ type Vectors struct {
 	Values       [][]float32
 }
 
+// Apply is one source as it shall be stored.
+type Apply struct {
+	Source     corpus.Source
+	Chunks     []corpus.Chunk // all of them, in reading order
+	Generation int64          // as the plan said
+	New        []int          // places whose text is not stored yet; the others are not touched
+	Vectors    []Vectors      // those that were missing
+}
+
 // Applied is what a reindex of one source did, in chunks.
 type Applied struct {
 	Unchanged                     bool
@@ -37,10 +48,11 @@ type Applied struct {
 // RunView is a reindex run.
 type RunView struct {
 	ID                            string
-	Tenant                        string // slug
-	Status                        string // "running", "ready", "partial" or "failed"
-	Added, Changed, Kept, Removed int    // chunks
-	Failed, Retired               int    // sources
+	Tenant                        string  // slug
+	Status                        string  // "running", "ready", "partial" or "failed"
+	Added, Changed, Kept, Removed int     // chunks
+	Failed, Superseded, Retired   int     // sources
+	Reason                        *string // of a run that ended before its time
 	StartedAt                     time.Time
 	FinishedAt                    *time.Time
 	Sources                       []RunSource
@@ -49,7 +61,7 @@ type RunView struct {
 // RunSource is what a run did to one source.
 type RunSource struct {
 	Key    string  `json:"key"`
-	Status string  `json:"status"` // "ready", "unchanged" or "error"
+	Status string  `json:"status"` // "ready", "unchanged", "superseded" or "error"
 	Reason *string `json:"reason"`
 }
 
@@ -64,17 +76,29 @@ func (s *Store) StartReindex(ctx context.Context, p identity.Principal, isComple
 	return id, slug, nil
 }
 
-// PlanReindex compares a source with what is stored of it: only hashes and headings travel.
+// RenewReindex says that the process of a run is alive, at least once a minute. It is not_found when the
+// run has been given up.
+func (s *Store) RenewReindex(ctx context.Context, p identity.Principal, runID string) error {
+	if err := s.ask(ctx, p, call{`select api.renew_reindex($1::uuid)`, []any{runID}, nil}); err != nil {
+		return fmt.Errorf("renew reindex: %w", err)
+	}
+	return nil
+}
+
+// PlanReindex compares a source with what is stored of it: only hashes and headings travel. It is
+// newer_snapshot when a newer run has settled the source.
 func (s *Store) PlanReindex(
-	ctx context.Context, p identity.Principal, src corpus.Source, chunks []corpus.Chunk, indexes []string,
+	ctx context.Context, p identity.Principal, runID string, src corpus.Source, chunks []corpus.Chunk,
+	indexes []string,
 ) (Plan, error) {
 	var plan Plan
 	var missing []byte
 	hashes, headings := identities(chunks)
 	err := s.ask(ctx, p, call{
-		`select new_places, changed, kept, removed, missing from api.plan_reindex($1, $2, $3::bytea[], $4, $5)`,
-		[]any{src.Type, src.Key, hashes, headings, indexes},
-		one(&plan.New, &plan.Changed, &plan.Kept, &plan.Removed, &missing),
+		`select generation, new_places, changed, kept, removed, missing
+		from api.plan_reindex($1::uuid, $2, $3, $4::bytea[], $5, $6)`,
+		[]any{runID, src.Type, src.Key, hashes, headings, indexes},
+		one(&plan.Generation, &plan.New, &plan.Changed, &plan.Kept, &plan.Removed, &missing),
 	})
 	if err == nil {
 		err = json.Unmarshal(missing, &plan.Missing)
@@ -85,48 +109,55 @@ func (s *Store) PlanReindex(
 	return plan, nil
 }
 
-// ApplyReindex makes the stored source equal to the new version in one transaction, vectors included.
-// fresh names the places whose text is not stored yet; the others are not touched.
-func (s *Store) ApplyReindex(
-	ctx context.Context, p identity.Principal, runID string, src corpus.Source, chunks []corpus.Chunk,
-	fresh []int, vectors []Vectors,
-) (Applied, error) {
+// ApplyReindex makes the stored source equal to the new version in one transaction, vectors included. It
+// is newer_snapshot when a newer run has settled the source, and reindex_running when another run has
+// written it since the plan.
+func (s *Store) ApplyReindex(ctx context.Context, p identity.Principal, runID string, a Apply) (Applied, error) {
+	src := a.Source
 	facts, err := json.Marshal(factsOf(src))
 	if err != nil {
 		return Applied{}, fmt.Errorf("apply reindex: %w", err)
 	}
-	hashes, headings := identities(chunks)
-	contents := make([]*string, len(chunks))
-	for _, at := range fresh {
-		contents[at] = &chunks[at].Content
+	hashes, headings := identities(a.Chunks)
+	contents := make([]*string, len(a.Chunks))
+	for _, at := range a.New {
+		contents[at] = &a.Chunks[at].Content
 	}
-	var a Applied
+	var done Applied
 	var status string
 	calls := []call{{
 		`select status, added, changed, kept, removed
-		from api.apply_reindex($1::uuid, $2, $3, $4::jsonb, $5::bytea[], $6, $7)`,
-		[]any{runID, src.Type, src.Key, string(facts), hashes, headings, contents},
-		one(&status, &a.Added, &a.Changed, &a.Kept, &a.Removed),
+		from api.apply_reindex($1::uuid, $2, $3, $4, $5::jsonb, $6::bytea[], $7, $8)`,
+		[]any{runID, a.Generation, src.Type, src.Key, string(facts), hashes, headings, contents},
+		one(&status, &done.Added, &done.Changed, &done.Kept, &done.Removed),
 	}}
-	for _, v := range vectors {
-		texts := make([]string, len(v.Values))
-		for i, value := range v.Values {
-			texts[i] = vectorText(value)
-		}
-		calls = append(calls, call{
-			`select api.put_embeddings($1, $2, $3, $4, $5::integer[], $6)`,
-			[]any{src.Type, src.Key, v.Index, v.Model, v.Places, texts},
-			nil,
-		})
+	for _, v := range a.Vectors {
+		calls = append(calls, putEmbeddings(src, hashes, v))
 	}
 	if err := s.as(ctx, p, calls...); err != nil {
 		return Applied{}, fmt.Errorf("apply reindex: %w", err)
 	}
-	a.Unchanged = status == "unchanged"
-	return a, nil
+	done.Unchanged = status == "unchanged"
+	return done, nil
 }
 
-// FailSource notes that a source could not be indexed, and why. What is stored of it stays.
+// putEmbeddings sends each vector with the hash of the text that it was made from.
+func putEmbeddings(src corpus.Source, hashes [][]byte, v Vectors) call {
+	made, texts := make([][]byte, len(v.Places)), make([]string, len(v.Values))
+	for i, at := range v.Places {
+		made[i] = hashes[at]
+	}
+	for i, value := range v.Values {
+		texts[i] = vectorText(value)
+	}
+	return call{
+		`select api.put_embeddings($1, $2, $3, $4, $5::integer[], $6::bytea[], $7)`,
+		[]any{src.Type, src.Key, v.Index, v.Model, v.Places, made, texts},
+		nil,
+	}
+}
+
+// FailSource notes that a run did not index a source, and why. What is stored of it stays.
 func (s *Store) FailSource(ctx context.Context, p identity.Principal, runID, key, reason string) error {
 	err := s.as(ctx, p, call{`select api.fail_source($1::uuid, $2, $3)`, []any{runID, key, reason}, nil})
 	if err != nil {
@@ -135,8 +166,8 @@ func (s *Store) FailSource(ctx context.Context, p identity.Principal, runID, key
 	return nil
 }
 
-const runColumns = `run_id::text, tenant, status, added, changed, kept, removed, failed, retired, started_at,
-	finished_at, sources`
+const runColumns = `run_id::text, tenant, status, added, changed, kept, removed, failed, superseded, retired,
+	reason, started_at, finished_at, sources`
 
 // FinishReindex closes a run. A complete run that was not interrupted retires the sources that listing
 // lacks; an empty listing retires none.
@@ -169,7 +200,7 @@ func (v *RunView) read() func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var sources []byte
 		err := one(&v.ID, &v.Tenant, &v.Status, &v.Added, &v.Changed, &v.Kept, &v.Removed, &v.Failed,
-			&v.Retired, &v.StartedAt, &v.FinishedAt, &sources)(rows)
+			&v.Superseded, &v.Retired, &v.Reason, &v.StartedAt, &v.FinishedAt, &sources)(rows)
 		if err != nil {
 			return err
 		}

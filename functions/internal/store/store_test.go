@@ -166,7 +166,7 @@ func index(t *testing.T, s *store.Store, p identity.Principal, key string, texts
 	for i, text := range texts {
 		chunks[i].Content = text
 	}
-	plan, err := s.PlanReindex(t.Context(), p, src, chunks, []string{"local"})
+	plan, err := s.PlanReindex(t.Context(), p, run, src, chunks, []string{"local"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,8 @@ func index(t *testing.T, s *store.Store, p identity.Principal, key string, texts
 	for i := range v.Places {
 		v.Values = append(v.Values, vector(float32(i+1)/float32(len(texts)+1)))
 	}
-	if _, err := s.ApplyReindex(t.Context(), p, run, src, chunks, plan.New, []store.Vectors{v}); err != nil {
+	a := store.Apply{Source: src, Chunks: chunks, Generation: plan.Generation, New: plan.New, Vectors: []store.Vectors{v}}
+	if _, err := s.ApplyReindex(t.Context(), p, run, a); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -66,6 +66,7 @@ type RunView struct {
 	RunID      string       `json:"run_id"`
 	Tenant     string       `json:"tenant"` // slug
 	Status     string       `json:"status"`
+	Reason     string       `json:"reason,omitempty"` // of a run that ended before its time
 	StartedAt  time.Time    `json:"started_at"`
 	FinishedAt *time.Time   `json:"finished_at"` // nil: still running
 	Counts                  // flat in JSON

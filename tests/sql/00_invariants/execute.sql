@@ -12,16 +12,17 @@ insert into expected values
         add_member, add_platform_admin, apply_reindex, fail_source, finish_reindex,
         get_reindex, index_coverage, list_tenants, match_chunks_fallback,
         match_chunks_local, match_chunks_primary, plan_reindex, put_embeddings,
-        register_tenant, stale_chunks, start_reindex, verify_chunk}'),
+        register_tenant, renew_reindex, stale_chunks, start_reindex, verify_chunk}'),
     -- what those doors call; there is no USAGE on private, so nobody names it
     ('authenticated', 'private', '{
         begin_turn, finish_turn, require_functions, reserve_call, stored_turn}'),
     ('authenticated,service_role', 'private', '{
-        add_member, add_platform_admin, chunk_hash, claims, diff_source, fail_source,
-        finish_reindex, index_chunk_ids, index_coverage, is_admin, is_service,
-        lexical_scores, list_tenants, lock_source, plan_reindex, put_embeddings,
-        question_terms, rank_chunks, register_tenant, reindex_summary, require_run,
-        required_admin_tenant_id, required_tenant_id, similarities_fallback,
+        abandon_reindexes, add_member, add_platform_admin, chunk_hash, claim_source, claims,
+        diff_source, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
+        is_service, is_superseded, lexical_scores, list_tenants, lock_source, lock_sources,
+        plan_reindex, put_embeddings, question_terms, rank_chunks, register_tenant,
+        reindex_summary, renew_reindex, require_newest, require_run, required_admin_tenant_id,
+        required_tenant_id, similarities_fallback,
         similarities_local, similarities_primary, stale_chunks, start_reindex, states_price,
         tenant_id, terms, text_search_config, usable_vector, user_id, verify_chunk,
         write_chunks, write_source}'),
@@ -30,8 +31,8 @@ insert into expected values
         custom_access_token_hook}'),
     -- nobody but the owner
     ('', 'private', '{
-        close_calls, close_model, conversation, definers, drop_chunk_terms, is_charged, keep_ledger,
-        open_models, open_turn, question_language, refund_turn, refuse, require_platform_admin,
+        close_calls, close_model, conversation, definers, drop_chunk_terms, is_charged, keep_chunk_text,
+        keep_ledger, open_models, open_turn, question_language, refund_turn, refuse, require_platform_admin,
         reserve_first_calls, reserve_turn, return_expired, return_turn, take_call,
         take_global_turn, take_reserved_call, take_tenant_turn, take_user_turn, usable_indexes,
         write_chunk_terms}');

@@ -43,10 +43,11 @@ select set_eq(
     where c.relnamespace = 'app'::regnamespace and g.privilege_type = 'UPDATE'
     group by 1 $$,
     $$ values
-        ('app.sources', 'chunk_ids language metadata status status_reason title updated_at url '
+        ('app.sources', 'chunk_ids generation language metadata status status_reason title updated_at url '
             'valid_from valid_to verified_at visibility'),
         ('app.chunks', 'language verified_at verified_by'),
-        ('app.reindex_runs', 'finished_at retired status') $$,
+        ('app.reindex_run_sources', 'added changed kept reason removed source_type status'),
+        ('app.reindex_runs', 'finished_at is_listed lease_ends_at reason retired status') $$,
     'these columns may be changed: never a tenant_id, an id or a text');
 select set_eq(
     $$ select a.attrelid::regclass::text, string_agg(distinct a.attname, ' ')
@@ -55,8 +56,8 @@ select set_eq(
     where c.relnamespace = 'app'::regnamespace and g.privilege_type = 'INSERT'
     group by 1 $$,
     $$ values
-        ('app.sources', 'language metadata source_key source_type tenant_id title url valid_from '
-            'valid_to verified_at visibility'),
+        ('app.sources', 'generation language metadata source_key source_type tenant_id title url '
+            'valid_from valid_to verified_at visibility'),
         ('app.chunks',
             'content heading_path id language occurrence source_id tenant_id verified_at'),
         ('app.reindex_runs', 'is_complete requested_by tenant_id') $$,

@@ -92,15 +92,15 @@ select results_eq(
 
 -- what does not fit is refused as a whole
 select throws_ok(
-    $$ select api.apply_reindex(test.start_run(), 'faq', 'bad',
+    $$ select api.apply_reindex(test.start_run(), 0, 'faq', 'bad',
         '{"title":"t","language":"en","visibility":"tenant"}',
         test.hashes('{""}', '{a}'), '{""}', '{other}') $$,
     'PT400', 'bad_request', 'a text that is not what the hash says is refused');
 select throws_ok(
-    $$ select api.apply_reindex(test.start_run(), 'faq', 'bad',
+    $$ select api.apply_reindex(test.start_run(), 0, 'faq', 'bad',
         '{"title":"t","language":"en","visibility":"tenant"}',
         test.hashes('{""}', '{a}'), '{""}', array[null::text]) $$,
-    'PT409', 'newer_snapshot',
+    'PT409', 'reindex_running',
     'a text that was not sent, since it was there at the plan, is asked for again');
 select is_empty(
     $$ select from app.sources where source_key = 'bad' $$, 'and leaves nothing behind'); -- O35
@@ -108,11 +108,11 @@ create temporary table run_of_one as select test.start_run() as id;
 grant select on run_of_one to public;
 select test.act_as('alice');
 select throws_ok(
-    $$ select api.apply_reindex(test.id('x'), 'faq', 'faq', '{}', '{}', '{}', '{}') $$,
+    $$ select api.apply_reindex(test.id('x'), 0, 'faq', 'faq', '{}', '{}', '{}', '{}') $$,
     'PT403', 'not_an_admin', 'a rep writes nothing');
 select test.act_as('dave');
 select throws_ok(
-    $$ select api.apply_reindex(r.id, 'faq', 'faq', '{}', '{}', '{}', '{}') from run_of_one r $$,
+    $$ select api.apply_reindex(r.id, 0, 'faq', 'faq', '{}', '{}', '{}', '{}') from run_of_one r $$,
     'PT404', 'not_found', 'nor does the admin of another brand in this run');
 
 select * from finish();

@@ -1,6 +1,6 @@
 -- What a reindex does to the dates of facts: nothing, unless somebody verified the document again.
 begin;
-select plan(23);
+select plan(26);
 
 create function pg_temp.apply(p_contents text[], p_source jsonb) returns text
 language sql
@@ -60,6 +60,8 @@ select is(pg_temp.row_versions(), (select versions from before), 'and makes noth
 -- a person verifies one, the document comes again with its old date
 select api.verify_chunk((select id from app.chunks where content = 'A 9 €'));
 select is(pg_temp.ages(), 'A 9 € 0, B 8 € 95', 'one was verified today');
+select api.verify_chunk((select id from app.chunks where content = 'B 8 €'));
+update app.chunks set verified_at = now() - interval '95 days' where content = 'B 8 €';
 select is(
     pg_temp.apply('{"A 9 €","B 8 €","C 7 €"}', pg_temp.days_ago(30)), 'ready 1 2 0',
     'a newer date, but older than that, and one more price');
@@ -67,6 +69,12 @@ select is(
     pg_temp.ages(), 'A 9 € 0, B 8 € 30, C 7 € 30',
     'makes fresh what was older, leaves what a person verified later, dates what is new');
 select is((select count(*) from api.stale_chunks()), 0::bigint, 'nothing is stale any more');
+select is(
+    (select verified_by from app.chunks where content = 'A 9 €'), test.id('bob'),
+    'what a person verified carries the name');
+select is(
+    (select verified_by from app.chunks where content = 'B 8 €'), null,
+    'what the document dates anew does not carry that of who said so before');
 
 -- a changed price is a new fact: it has the date of the document, not that of the old one
 select is(
@@ -77,6 +85,13 @@ select is(
 select is(
     pg_temp.apply('{"D 5 €"}', '{}'), 'ready 1 0 3', 'a document without a date');
 select is(pg_temp.ages(), 'D 5 € never', 'gives facts that nobody verified');
+
+-- O39: 1,200 prices in one source, none of which is out of sight
+select pg_temp.apply(array(select 'P' || n || ' 3 €' from generate_series(1, 1200) n), '{}');
+select is(
+    pg_temp.apply(array(select 'P' || n || ' 3 €' from generate_series(1200, 1, -1) n), '{}'),
+    'ready 0 1200 0', 'of 1,200 passages all are kept');
+select pg_temp.apply('{"D 5 €"}', '{}');
 
 -- a date to come
 select is(

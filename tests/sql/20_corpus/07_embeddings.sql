@@ -1,17 +1,22 @@
 -- Writing vectors: only of the registered model, only for chunks that are there.
 begin;
-select plan(23);
+select plan(30);
 
 select test.add_source('one', 'faq', '{a,b,c}');
 select test.add_source('two', 'faq', '{x}');
 select test.act_as('bob');
 create function pg_temp.put(
     p_places integer[], p_vectors text[], p_index text default 'local',
-    p_model text default 'all-MiniLM-L6-v2',
-    p_key text default 'faq')
+    p_model text default 'all-MiniLM-L6-v2', p_key text default 'faq', p_texts text[] default null)
 returns integer
 language sql
-as $$ select api.put_embeddings('faq', p_key, p_index, p_model, p_places, p_vectors) $$;
+as $$
+    select api.put_embeddings('faq', p_key, p_index, p_model, p_places,
+        test.hashes(array_fill(''::text, array[cardinality(p_vectors)]), coalesce(p_texts, array(
+            select (case current_setting('request.jwt.claims')::jsonb ->> 'sub'
+                when test.id('dave')::text then '{x}' else '{a,b,c}' end::text[])[u.place + 1]
+            from unnest(p_places) with ordinality u (place, at) order by u.at))), p_vectors)
+$$;
 create function pg_temp.v(p_cosine float8 default 1, p_dimensions integer default 384) returns text
 language sql
 as $$ select test.at_cosine(p_cosine, p_dimensions)::text $$;
@@ -72,6 +77,32 @@ select throws_ok(
 select throws_ok(
     $$ select pg_temp.put('{0}', array[pg_temp.v()], p_key => 'nothing') $$, 'PT400', 'bad_request',
     'a source that is not there');
+
+-- O36: a vector is of a text, whatever stands at its place by now
+select throws_ok(
+    $$ select pg_temp.put('{1}', array[pg_temp.v()], p_texts => '{"b, but cheaper"}') $$,
+    'PT409', 'reindex_running', 'a vector of another text is refused');
+select throws_ok(
+    $$ select api.put_embeddings('faq', 'faq', 'local', 'all-MiniLM-L6-v2', '{1}', null,
+        array[pg_temp.v()]) $$, 'PT409', 'reindex_running', 'and one of no text');
+select test.act_as('service', 'one');
+select is(
+    test.outcome($$ update app.chunks set content = 'a, but cheaper' $$), '42501',
+    'the text under a vector is not changed, not by the service');
+select test.act_as('superuser');
+select throws_ok(
+    $$ update app.chunks set content = 'a, but cheaper' where id = test.id('one/faq/0') $$,
+    'PT400', 'bad_request', 'and not by the owner of the database');
+select throws_ok(
+    $$ update app.chunks set heading_path = 'Fees' where id = test.id('one/faq/0') $$,
+    'PT400', 'bad_request', 'nor the heading, which was embedded too');
+select lives_ok(
+    $$ update app.chunks set content = content, verified_at = now() where id = test.id('one/faq/0') $$,
+    'the same text is no change');
+select is(
+    (select count(*) from app.chunk_embeddings_local e join app.chunks c on c.id = e.chunk_id
+    where c.content ~ 'cheaper'), 0::bigint, 'so that no text has the vector of another');
+select test.act_as('bob');
 
 -- by whom
 select results_eq(

@@ -44,14 +44,14 @@ insert into before select pg_temp.rows_of_two();
 select test.act_as('service', 'one');
 select results_eq(
     $$ select new_places, kept, removed
-    from api.plan_reindex('price', 'a', test.hashes('{""}', '{two b}'), '{""}', '{local}') $$,
+    from api.plan_reindex(pg_temp.run('one'), 'price', 'a', test.hashes('{""}', '{two b}'), '{""}', '{local}') $$,
     $$ values ('{0}'::integer[], 0, 1) $$, 'a plan compares with the chunks of the brand');
 select is(
     pg_temp.apply('one', 'a', '{two b}'), 'ready 1 0 1',
     'the later run of the other brand is no newer snapshot');
 select is(
     api.put_embeddings('price', 'a', 'local', 'all-MiniLM-L6-v2', '{0}',
-        array[test.at_cosine(1)::text]), 1,
+        test.hashes('{""}', '{two b}'), array[test.at_cosine(1)::text]), 1,
     'a vector is written for the chunk of the brand');
 select api.fail_source(pg_temp.run('one'), 'b', 'unreadable');
 select results_eq(
@@ -77,7 +77,7 @@ select throws_ok(
     $$ select api.finish_reindex(pg_temp.run('two'), '{a}') $$, 'PT404', 'not_found', 'or to end');
 select throws_ok(
     $$ select api.put_embeddings('faq', 'b', 'local', 'all-MiniLM-L6-v2', '{0}',
-        array[test.at_cosine(1)::text]) $$,
+        test.hashes('{""}', '{two b}'), array[test.at_cosine(1)::text]) $$,
     'PT400', 'bad_request', 'nor is a source that only the other brand has');
 select is(
     pg_temp.rows_of_two(), (select rows from before), 'not one row of the other brand was written');
