@@ -2922,8 +2922,11 @@ language plpgsql
 set search_path = ''
 as $$
 begin
+    -- of two people at once the later stays, though its row may have been written first
     return query
-    update app.chunks c set verified_at = p_now, verified_by = p_user_id
+    update app.chunks c
+    set verified_by = case when c.verified_at > p_now then c.verified_by else p_user_id end,
+        verified_at = greatest(c.verified_at, p_now)
     where c.tenant_id = p_tenant_id and c.id = p_chunk_id
     returning c.id, c.verified_at;
     if not found then
