@@ -49,13 +49,13 @@ as $$
 begin
     -- PostgREST logs in as authenticator: there a user would report on the own turn
     if session_user = 'authenticator' then
-        perform private.refuse(403, 'functions_only');
+        raise exception using errcode = 'PT403', message = 'functions_only';
     end if;
 end
 $$;
 comment on function private.require_functions is
     'Ends a call that did not come from the Go functions with 403.';
-grant execute on function private.require_functions to authenticated;
+grant execute on function private.require_functions to authenticated, service_role;
 
 create function private.definers() returns table (name text, reason text)
 language sql immutable
@@ -75,6 +75,7 @@ begin atomic
         ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
         ('private.begin_turn', 'takes from counters that no caller may touch'),
         ('private.reserve_call', 'as begin_turn'),
+        ('private.take_reindex_call', 'as begin_turn'),
         ('private.finish_turn', 'settles the ledger and closes models')
     ) d (name, reason);
 end;

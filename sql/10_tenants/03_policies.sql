@@ -14,7 +14,7 @@ create policy members_select_self_or_admin on app.members for select to authenti
 create policy platform_admins_select_self on app.platform_admins for select to authenticated
     using (user_id = (select private.user_id()));
 
-grant select (id, slug, name, status, language, time_zone) on app.tenants to authenticated;
+grant select (id, slug, name, status, language, time_zone, quota_pool) on app.tenants to authenticated;
 grant select (tenant_id, language, persona, fallback) on app.personas to authenticated;
 grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
     on app.tenant_limits to authenticated;

@@ -18,15 +18,16 @@ comment on function private.abandon_reindexes is
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
 create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
-returns table (run_id uuid, tenant text)
+returns table (run_id uuid, tenant text, pool text)
 language plpgsql
 set search_path = ''
 as $$
 begin
-    return query
     insert into app.reindex_runs (tenant_id, requested_by, is_complete)
     values (p_tenant_id, p_user_id, p_is_complete)
-    returning id, (select t.slug from app.tenants t where t.id = p_tenant_id);
+    returning id into start_reindex.run_id;
+    return query
+    select start_reindex.run_id, t.slug, t.quota_pool from app.tenants t where t.id = p_tenant_id;
 exception when foreign_key_violation then
     -- the brand or the person went between the question who they are and this row
     raise exception using errcode = 'PT403', message = 'not_a_member';
@@ -35,17 +36,18 @@ $$;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
-create function api.start_reindex(p_is_complete boolean) returns table (run_id uuid, tenant text)
+create function api.start_reindex(p_is_complete boolean)
+returns table (run_id uuid, tenant text, pool text)
 language sql
 set search_path = ''
 begin atomic
     select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
-    select s.run_id, s.tenant
+    select s.run_id, s.tenant, s.pool
     from private.start_reindex(private.tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
-    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so '
-    'vanished ones are retired.';
+    'Opens a run: its id, the slug of the brand and its quota pool. p_is_complete: all sources will be '
+    'listed, so vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
 create function private.renew_reindex(p_tenant_id uuid, p_run_id uuid) returns void

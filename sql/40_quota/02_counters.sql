@@ -35,20 +35,22 @@ alter table private.installation enable row level security;
 alter table private.installation force row level security;
 insert into private.installation default values;
 
-create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz) returns boolean
+create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz)
+returns timestamptz
 language sql
 set search_path = ''
 begin atomic
     insert into private.user_minutes as m (user_id, minute, turns)
     values (p_user_id, date_trunc('minute', p_now), 1)
     on conflict (user_id) do update
-        set turns = case when m.minute = excluded.minute then m.turns + 1 else 1 end,
-            minute = excluded.minute
-        where m.minute < excluded.minute or m.minute = excluded.minute and m.turns < p_cap
-    returning true;
+        -- who began before the minute turned, and comes after somebody who did not, is of the new one
+        set turns = case when m.minute < excluded.minute then 1 else m.turns + 1 end,
+            minute = greatest(m.minute, excluded.minute)
+        where m.minute < excluded.minute or m.turns < p_cap
+    returning m.minute;
 end;
 comment on function private.take_user_turn is
-    'True when the user had a turn left in this minute; else NULL.';
+    'The minute in which the user had a turn left; NULL when there was none.';
 
 create function private.take_tenant_turn(p_tenant_id uuid, p_cap integer, p_day date) returns boolean
 language sql
@@ -61,18 +63,19 @@ end;
 comment on function private.take_tenant_turn is
     'True when the brand had a turn left on that day; else NULL.';
 
-create function private.take_global_turn(p_now timestamptz, p_extra integer default 0) returns boolean
+create function private.take_global_turn(p_now timestamptz, p_extra integer default 0) returns date
 language sql
 set search_path = ''
 begin atomic
     update private.installation i
-    set turns = case when i.day = d.day then i.turns + 1 else 1 end, day = d.day
+    set turns = case when i.day < d.day then 1 else i.turns + 1 end, day = greatest(i.day, d.day)
     from (select (p_now at time zone 'UTC')::date) d (day)
-    where i.day < d.day or i.day = d.day and i.turns < i.turns_per_day + p_extra
-    returning true;
+    where i.day < d.day or i.turns < i.turns_per_day + p_extra
+    returning i.day;
 end;
 comment on function private.take_global_turn is
-    'True when the installation had a turn left today; else NULL. p_extra: turns about to be returned.';
+    'The UTC day on which the installation had a turn left; NULL when there was none. p_extra: turns '
+    'about to be returned.';
 
 create function private.return_turn(
     p_user_id uuid, p_minute timestamptz, p_tenant_id uuid, p_day date, p_global_day date)

@@ -61,8 +61,8 @@ set search_path = ''
 as $$
 declare
     v_limits record;
-    v_minute timestamptz := date_trunc('minute', p_now);
-    v_global_day date := (p_now at time zone 'UTC')::date;
+    v_minute timestamptz;
+    v_global_day date;
     v_earlier integer;
     v_returning integer;
 begin
@@ -73,30 +73,37 @@ begin
     -- who reads and leaves again and again pays
     select r.run into v_earlier from private.turn_reservations r
     where r.tenant_id = p_tenant_id and r.turn_id = p_turn_id and p_run <= 3
-        and r.state = 'settled' and r.day = v_limits.today and r.global_day = v_global_day;
+        and r.state = 'settled' and r.day = v_limits.today
+        and r.global_day = (p_now at time zone 'UTC')::date;
     v_returning := case when v_earlier is null then 0 else 1 end;
 
-    if private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now) is null then
+    v_minute := private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now);
+    if v_minute is null then
         refusal := 'rate_limited';
         retry_after_seconds := ceil(60 - extract(second from p_now));
-    elsif private.take_tenant_turn(
+        return;
+    end if;
+    if private.take_tenant_turn(
             p_tenant_id, v_limits.turns_per_day + v_returning, v_limits.today) is null then
         refusal := 'tenant_cap_reached';
         retry_after_seconds := ceil(extract(epoch from
             (v_limits.today + 1)::timestamp at time zone v_limits.time_zone - p_now));
         perform private.return_turn(p_user_id, v_minute, null, null, null);
-    elsif private.take_global_turn(p_now, v_returning) is null then
+        return;
+    end if;
+    v_global_day := private.take_global_turn(p_now, v_returning);
+    if v_global_day is null then
         refusal := 'global_cap_reached';
         retry_after_seconds := ceil(extract(epoch from
-            (v_global_day + 1)::timestamp at time zone 'UTC' - p_now));
+            ((p_now at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC' - p_now));
         perform private.return_turn(p_user_id, v_minute, p_tenant_id, v_limits.today, null);
-    else
-        insert into private.turn_reservations
-            (tenant_id, turn_id, run, user_id, minute, day, global_day, lease_ends_at)
-        values (p_tenant_id, p_turn_id, p_run, p_user_id, v_minute, v_limits.today, v_global_day,
-            p_now + interval '5 minutes');
-        perform private.refund_turn(p_tenant_id, p_turn_id, v_earlier, p_now);
+        return;
     end if;
+    insert into private.turn_reservations
+        (tenant_id, turn_id, run, user_id, minute, day, global_day, lease_ends_at)
+    values (p_tenant_id, p_turn_id, p_run, p_user_id, v_minute, v_limits.today, v_global_day,
+        p_now + interval '5 minutes');
+    perform private.refund_turn(p_tenant_id, p_turn_id, v_earlier, p_now);
 end
 $$;
 comment on function private.reserve_turn is

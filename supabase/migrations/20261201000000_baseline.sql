@@ -178,13 +178,13 @@ as $$
 begin
     -- PostgREST logs in as authenticator: there a user would report on the own turn
     if session_user = 'authenticator' then
-        perform private.refuse(403, 'functions_only');
+        raise exception using errcode = 'PT403', message = 'functions_only';
     end if;
 end
 $$;
 comment on function private.require_functions is
     'Ends a call that did not come from the Go functions with 403.';
-grant execute on function private.require_functions to authenticated;
+grant execute on function private.require_functions to authenticated, service_role;
 
 create function private.definers() returns table (name text, reason text)
 language sql immutable
@@ -204,6 +204,7 @@ begin atomic
         ('private.list_tenants', 'counts across brands, for the operator and platform admins'),
         ('private.begin_turn', 'takes from counters that no caller may touch'),
         ('private.reserve_call', 'as begin_turn'),
+        ('private.take_reindex_call', 'as begin_turn'),
         ('private.finish_turn', 'settles the ledger and closes models')
     ) d (name, reason);
 end;
@@ -428,7 +429,7 @@ create policy members_select_self_or_admin on app.members for select to authenti
 create policy platform_admins_select_self on app.platform_admins for select to authenticated
     using (user_id = (select private.user_id()));
 
-grant select (id, slug, name, status, language, time_zone) on app.tenants to authenticated;
+grant select (id, slug, name, status, language, time_zone, quota_pool) on app.tenants to authenticated;
 grant select (tenant_id, language, persona, fallback) on app.personas to authenticated;
 grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
     on app.tenant_limits to authenticated;
@@ -1450,15 +1451,16 @@ comment on function private.abandon_reindexes is
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
 create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
-returns table (run_id uuid, tenant text)
+returns table (run_id uuid, tenant text, pool text)
 language plpgsql
 set search_path = ''
 as $$
 begin
-    return query
     insert into app.reindex_runs (tenant_id, requested_by, is_complete)
     values (p_tenant_id, p_user_id, p_is_complete)
-    returning id, (select t.slug from app.tenants t where t.id = p_tenant_id);
+    returning id into start_reindex.run_id;
+    return query
+    select start_reindex.run_id, t.slug, t.quota_pool from app.tenants t where t.id = p_tenant_id;
 exception when foreign_key_violation then
     -- the brand or the person went between the question who they are and this row
     raise exception using errcode = 'PT403', message = 'not_a_member';
@@ -1467,17 +1469,18 @@ $$;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
-create function api.start_reindex(p_is_complete boolean) returns table (run_id uuid, tenant text)
+create function api.start_reindex(p_is_complete boolean)
+returns table (run_id uuid, tenant text, pool text)
 language sql
 set search_path = ''
 begin atomic
     select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
-    select s.run_id, s.tenant
+    select s.run_id, s.tenant, s.pool
     from private.start_reindex(private.tenant_id(), private.user_id(), p_is_complete) s;
 end;
 comment on function api.start_reindex is
-    'Opens a run: its id and the slug of the brand. p_is_complete: all sources will be listed, so '
-    'vanished ones are retired.';
+    'Opens a run: its id, the slug of the brand and its quota pool. p_is_complete: all sources will be '
+    'listed, so vanished ones are retired.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
 create function private.renew_reindex(p_tenant_id uuid, p_run_id uuid) returns void
@@ -2127,20 +2130,22 @@ alter table private.installation enable row level security;
 alter table private.installation force row level security;
 insert into private.installation default values;
 
-create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz) returns boolean
+create function private.take_user_turn(p_user_id uuid, p_cap integer, p_now timestamptz)
+returns timestamptz
 language sql
 set search_path = ''
 begin atomic
     insert into private.user_minutes as m (user_id, minute, turns)
     values (p_user_id, date_trunc('minute', p_now), 1)
     on conflict (user_id) do update
-        set turns = case when m.minute = excluded.minute then m.turns + 1 else 1 end,
-            minute = excluded.minute
-        where m.minute < excluded.minute or m.minute = excluded.minute and m.turns < p_cap
-    returning true;
+        -- who began before the minute turned, and comes after somebody who did not, is of the new one
+        set turns = case when m.minute < excluded.minute then 1 else m.turns + 1 end,
+            minute = greatest(m.minute, excluded.minute)
+        where m.minute < excluded.minute or m.turns < p_cap
+    returning m.minute;
 end;
 comment on function private.take_user_turn is
-    'True when the user had a turn left in this minute; else NULL.';
+    'The minute in which the user had a turn left; NULL when there was none.';
 
 create function private.take_tenant_turn(p_tenant_id uuid, p_cap integer, p_day date) returns boolean
 language sql
@@ -2153,18 +2158,19 @@ end;
 comment on function private.take_tenant_turn is
     'True when the brand had a turn left on that day; else NULL.';
 
-create function private.take_global_turn(p_now timestamptz, p_extra integer default 0) returns boolean
+create function private.take_global_turn(p_now timestamptz, p_extra integer default 0) returns date
 language sql
 set search_path = ''
 begin atomic
     update private.installation i
-    set turns = case when i.day = d.day then i.turns + 1 else 1 end, day = d.day
+    set turns = case when i.day < d.day then 1 else i.turns + 1 end, day = greatest(i.day, d.day)
     from (select (p_now at time zone 'UTC')::date) d (day)
-    where i.day < d.day or i.day = d.day and i.turns < i.turns_per_day + p_extra
-    returning true;
+    where i.day < d.day or i.turns < i.turns_per_day + p_extra
+    returning i.day;
 end;
 comment on function private.take_global_turn is
-    'True when the installation had a turn left today; else NULL. p_extra: turns about to be returned.';
+    'The UTC day on which the installation had a turn left; NULL when there was none. p_extra: turns '
+    'about to be returned.';
 
 create function private.return_turn(
     p_user_id uuid, p_minute timestamptz, p_tenant_id uuid, p_day date, p_global_day date)
@@ -2184,6 +2190,60 @@ end
 $$;
 comment on function private.return_turn is
     'Gives a turn back to whom it was taken from; a NULL minute or day is not concerned.';
+
+-- ==== sql/40_quota/03_reindex_calls.sql ====
+
+-- What a reindex takes from the quota of the embedding models: one call for each request that it makes,
+-- before it makes it. Nothing is given back, since it is made at once.
+
+create table private.reindex_calls (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    model text not null references app.models on delete cascade,
+    pool text not null,
+    day date not null,
+    calls integer not null check (calls > 0),
+    primary key (tenant_id, run_id, model, pool, day),
+    foreign key (tenant_id, run_id) references app.reindex_runs on delete cascade
+);
+comment on table private.reindex_calls is
+    'Calls of a model that a reindex run has made on a day of the provider.';
+create index reindex_calls_model on private.reindex_calls (model);
+alter table private.reindex_calls enable row level security;
+alter table private.reindex_calls force row level security;
+
+create function private.take_reindex_call(
+    p_tenant_id uuid, p_run_id uuid, p_model text, p_now timestamptz)
+returns boolean
+language sql security definer
+set search_path = ''
+begin atomic
+    with taken as (
+        insert into private.reindex_calls as c (tenant_id, run_id, model, pool, day, calls)
+        select r.tenant_id, r.id, p_model, t.quota_pool, d.day, 1
+        from app.reindex_runs r
+        join app.tenants t on t.id = r.tenant_id,
+            private.take_call(t.quota_pool, p_model, p_now) d (day)
+        where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
+            and d.day is not null
+        on conflict (tenant_id, run_id, model, pool, day) do update set calls = c.calls + 1
+        returning true
+    )
+    select count(*) > 0 from taken;
+end;
+comment on function private.take_reindex_call is 'See api.take_reindex_call.';
+grant execute on function private.take_reindex_call to authenticated, service_role;
+
+create function api.take_reindex_call(p_run_id uuid, p_model text) returns boolean
+language sql
+set search_path = ''
+begin atomic
+    select private.require_functions(); -- over PostgREST an admin would take what is never called
+    select private.take_reindex_call(private.required_admin_tenant_id(), p_run_id, p_model, now());
+end;
+comment on function api.take_reindex_call is
+    'Whether a running reindex may call the model once more. Asked before each call.';
+grant execute on function api.take_reindex_call to authenticated, service_role;
 
 -- ==== sql/50_turns/01_turns.sql ====
 
@@ -2336,8 +2396,8 @@ set search_path = ''
 as $$
 declare
     v_limits record;
-    v_minute timestamptz := date_trunc('minute', p_now);
-    v_global_day date := (p_now at time zone 'UTC')::date;
+    v_minute timestamptz;
+    v_global_day date;
     v_earlier integer;
     v_returning integer;
 begin
@@ -2348,30 +2408,37 @@ begin
     -- who reads and leaves again and again pays
     select r.run into v_earlier from private.turn_reservations r
     where r.tenant_id = p_tenant_id and r.turn_id = p_turn_id and p_run <= 3
-        and r.state = 'settled' and r.day = v_limits.today and r.global_day = v_global_day;
+        and r.state = 'settled' and r.day = v_limits.today
+        and r.global_day = (p_now at time zone 'UTC')::date;
     v_returning := case when v_earlier is null then 0 else 1 end;
 
-    if private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now) is null then
+    v_minute := private.take_user_turn(p_user_id, v_limits.turns_per_minute, p_now);
+    if v_minute is null then
         refusal := 'rate_limited';
         retry_after_seconds := ceil(60 - extract(second from p_now));
-    elsif private.take_tenant_turn(
+        return;
+    end if;
+    if private.take_tenant_turn(
             p_tenant_id, v_limits.turns_per_day + v_returning, v_limits.today) is null then
         refusal := 'tenant_cap_reached';
         retry_after_seconds := ceil(extract(epoch from
             (v_limits.today + 1)::timestamp at time zone v_limits.time_zone - p_now));
         perform private.return_turn(p_user_id, v_minute, null, null, null);
-    elsif private.take_global_turn(p_now, v_returning) is null then
+        return;
+    end if;
+    v_global_day := private.take_global_turn(p_now, v_returning);
+    if v_global_day is null then
         refusal := 'global_cap_reached';
         retry_after_seconds := ceil(extract(epoch from
-            (v_global_day + 1)::timestamp at time zone 'UTC' - p_now));
+            ((p_now at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC' - p_now));
         perform private.return_turn(p_user_id, v_minute, p_tenant_id, v_limits.today, null);
-    else
-        insert into private.turn_reservations
-            (tenant_id, turn_id, run, user_id, minute, day, global_day, lease_ends_at)
-        values (p_tenant_id, p_turn_id, p_run, p_user_id, v_minute, v_limits.today, v_global_day,
-            p_now + interval '5 minutes');
-        perform private.refund_turn(p_tenant_id, p_turn_id, v_earlier, p_now);
+        return;
     end if;
+    insert into private.turn_reservations
+        (tenant_id, turn_id, run, user_id, minute, day, global_day, lease_ends_at)
+    values (p_tenant_id, p_turn_id, p_run, p_user_id, v_minute, v_limits.today, v_global_day,
+        p_now + interval '5 minutes');
+    perform private.refund_turn(p_tenant_id, p_turn_id, v_earlier, p_now);
 end
 $$;
 comment on function private.reserve_turn is

@@ -11,6 +11,7 @@ import (
 	"porchlight/functions/internal/corpus"
 	"porchlight/functions/internal/identity"
 	"porchlight/functions/internal/ingest"
+	"porchlight/functions/internal/model"
 	"porchlight/functions/internal/problem"
 	"porchlight/functions/internal/store"
 	"porchlight/functions/internal/web"
@@ -40,15 +41,17 @@ type Job struct {
 
 // Index does the job. A source that fails is in the summary, not an error.
 func (x Indexer) Index(ctx context.Context, j Job) (ingest.Summary, error) {
-	id, slug, err := j.Store.StartReindex(ctx, j.Principal, j.Selection.All)
+	started, err := j.Store.StartReindex(ctx, j.Principal, j.Selection.All)
 	if err != nil {
 		return ingest.Summary{}, err
 	}
+	id := started.RunID
 	if j.Began != nil {
 		j.Began(id)
 	}
-	stored := brandStore{j.Store, j.Principal, id, x.models.documents}
-	summary, err := x.run(ctx, j, stored, slug)
+	stored := brandStore{db: j.Store, p: j.Principal, runID: id}
+	stored.embedders = x.models.embedders(started.Pool, stored.takeCall)
+	summary, err := x.run(ctx, j, stored, started.Tenant)
 	if err != nil && summary.Run.ID == "" { // it never came to the run that was opened for it
 		_, finishErr := stored.FinishReindex(ctx, ingest.Run{ID: id}, nil, true)
 		err = errors.Join(err, finishErr)
@@ -72,7 +75,7 @@ func (x Indexer) run(ctx context.Context, j Job, stored brandStore, slug string)
 	defaults := brand.Defaults()
 	defaults.Today = time.Now()
 	r := &ingest.Reindexer{
-		Library: ingest.NewFolder(fsys), Store: stored, Embedders: x.models.documents,
+		Library: ingest.NewFolder(fsys), Store: stored, Embedders: stored.embedders,
 		Profile: ingest.Doorstep(), Defaults: defaults, Progress: j.Progress,
 	}
 	summary, err := r.Run(ctx, j.Selection)
@@ -90,6 +93,15 @@ type brandStore struct {
 	p         identity.Principal
 	runID     string
 	embedders []ingest.Embedder
+}
+
+// takeCall takes one call of a hosted model from the brand's quota.
+func (b brandStore) takeCall(ctx context.Context, name string) error {
+	isTaken, err := b.db.TakeReindexCall(ctx, b.p, b.runID, name)
+	if err == nil && !isTaken {
+		err = &model.QuotaError{Model: name, Daily: true}
+	}
+	return err
 }
 
 func (b brandStore) StartReindex(context.Context, ingest.Selection) (ingest.Run, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,14 +33,31 @@ type Config struct {
 	JWKSURL   string // empty only when HS256 is on
 	JWTSecret Secret // empty: HS256 is off
 
-	GeminiKey     Secret // empty: no generation, no Gemini index
-	GeminiBaseURL string // empty: the provider's own
+	GeminiKey     Secret            // empty: no generation, no Gemini index
+	PoolKeys      map[string]Secret // keys of brands with a quota of their own, by quota pool
+	GeminiBaseURL string            // empty: the provider's own
 	LocalModelDir string // empty: no local index
 	LibraryDir    string // empty: nothing to index from
 
 	AllowedOrigins []string // as browsers send them; empty: no CORS
 	LogLevel       slog.Level
 }
+
+// SharedPool is the quota pool of brands that have none of their own; its key is GeminiKey.
+const SharedPool = "shared"
+
+// Keys are all keys of the Gemini API, by quota pool.
+func (c Config) Keys() map[string]Secret {
+	keys := map[string]Secret{}
+	maps.Copy(keys, c.PoolKeys)
+	if c.GeminiKey != "" {
+		keys[SharedPool] = c.GeminiKey
+	}
+	return keys
+}
+
+// poolName is what app.tenants.quota_pool may be.
+var poolName = regexp.MustCompile(`^[a-z0-9_]{1,30}$`)
 
 // Fault is what is wrong with one variable.
 type Fault struct {
@@ -94,6 +112,7 @@ func LoadModels(getenv func(string) string) (Config, error) {
 
 func (e *environment) models(c *Config) {
 	c.GeminiKey = e.gemini()
+	c.PoolKeys = e.pools()
 	c.GeminiBaseURL = e.address(geminiBaseURL)
 	c.LocalModelDir = e.text(localModelDir)
 }
@@ -168,4 +187,27 @@ func (e *environment) gemini() Secret {
 		e.fault(geminiKey, "and "+googleKey+" are both set and differ: set one of them")
 	}
 	return Secret(key)
+}
+
+// pools are the keys of quota pools, "pool=key" each.
+func (e *environment) pools() map[string]Secret {
+	text := e.text(poolKeys)
+	if text == "" {
+		return nil
+	}
+	keys := map[string]Secret{}
+	for entry := range strings.SplitSeq(text, ",") {
+		pool, key, _ := strings.Cut(entry, "=")
+		_, isTwice := keys[pool]
+		switch {
+		case key == "" || !poolName.MatchString(pool):
+			e.fault(poolKeys, "must be pool=key, separated by commas; a pool is up to 30 of a to z, 0 to 9 and _")
+		case pool == SharedPool:
+			e.fault(poolKeys, "names the pool "+SharedPool+": its key is "+geminiKey)
+		case isTwice:
+			e.fault(poolKeys, "names a pool twice")
+		}
+		keys[pool] = Secret(key)
+	}
+	return keys
 }

@@ -63,6 +63,7 @@ func TestLoad_ReadsEveryVariable(t *testing.T) {
 		databaseURL: "postgres://porchlight_runtime.abc:p%40ss@pool.example:6543/postgres?sslmode=verify-full",
 		jwtIssuer:   "http://127.0.0.1:54321/auth/v1", jwksURL: "http://localhost:54321/keys",
 		jwtAllowHS256: "true", jwtSecret: secret, geminiKey: "AIza1", googleKey: "AIza1",
+		poolKeys:      "demo=AIza2,trial_1=AIza=3",
 		geminiBaseURL: "http://[::1]:9000", localModelDir: "/models", libraryDir: "/library",
 		allowedOrigins: "https://app.example, http://localhost:5173,https://x.example:8443",
 		logLevel:       "warn", poolMode: "transaction", maxConnections: "100",
@@ -71,7 +72,8 @@ func TestLoad_ReadsEveryVariable(t *testing.T) {
 		DatabaseURL: "postgres://porchlight_runtime.abc:p%40ss@pool.example:6543/postgres?sslmode=verify-full",
 		PoolMode:    Transaction, MaxConnections: 100,
 		JWTIssuer: "http://127.0.0.1:54321/auth/v1", JWKSURL: "http://localhost:54321/keys", JWTSecret: secret,
-		GeminiKey: "AIza1", GeminiBaseURL: "http://[::1]:9000", LocalModelDir: "/models", LibraryDir: "/library",
+		GeminiKey: "AIza1", PoolKeys: map[string]Secret{"demo": "AIza2", "trial_1": "AIza=3"},
+		GeminiBaseURL: "http://[::1]:9000", LocalModelDir: "/models", LibraryDir: "/library",
 		AllowedOrigins: []string{"https://app.example", "http://localhost:5173", "https://x.example:8443"},
 		LogLevel:       slog.LevelWarn,
 	}
@@ -90,6 +92,17 @@ func TestLoad_ReportsEverythingAtOnce(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestLoad_RefusesPoolKeysThatCannotBeMeant(t *testing.T) {
+	for _, value := range []string{
+		canary, "demo", "demo=", "=" + canary, "Demo=" + canary, "demo=" + canary + ",demo=x", "shared=" + canary,
+		"demo=" + canary + ",", "demo =" + canary, strings.Repeat("d", 31) + "=" + canary,
+	} {
+		if got := faulty(t, map[string]string{poolKeys: value}); !slices.Equal(got, []string{databaseURL, supabaseURL, poolKeys}) {
+			t.Errorf("%s: %v", value, got)
+		}
 	}
 }
 
@@ -221,7 +234,7 @@ func TestDescribe_ListsExactlyWhatLoadReads(t *testing.T) {
 
 // E16
 func TestConfig_PrintsNoSecret(t *testing.T) {
-	c := Config{DatabaseURL: canary, JWTSecret: canary, GeminiKey: canary}
+	c := Config{DatabaseURL: canary, JWTSecret: canary, GeminiKey: canary, PoolKeys: map[string]Secret{"demo": canary}}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		if got := fmt.Sprintf(verb, c); strings.Contains(got, canary) || strings.Contains(got, fmt.Sprintf("%x", canary)) {
 			t.Errorf("%s: %s", verb, got)

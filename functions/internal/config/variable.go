@@ -20,6 +20,7 @@ const (
 	jwtAllowHS256  = "PORCHLIGHT_JWT_ALLOW_HS256"
 	geminiKey      = "GEMINI_API_KEY"
 	googleKey      = "GOOGLE_API_KEY"
+	poolKeys       = "PORCHLIGHT_POOL_KEYS"
 	geminiBaseURL  = "GEMINI_BASE_URL"
 	localModelDir  = "PORCHLIGHT_LOCAL_MODEL_DIR"
 	libraryDir     = "PORCHLIGHT_LIBRARY_DIR"
@@ -41,6 +42,7 @@ func Describe() []Variable {
 		{Name: jwtSecret, Secret: true, Meaning: "that shared secret, at least 32 bytes; only with " + jwtAllowHS256 + "=true"},
 		{Name: geminiKey, Secret: true, Meaning: "key of the Gemini API; without it answers are extractive and the local index is searched"},
 		{Name: googleKey, Secret: true, Meaning: "another name for " + geminiKey},
+		{Name: poolKeys, Secret: true, Meaning: "keys of the Gemini API for brands with a quota_pool of their own, such as demo=KEY,trial=KEY; without one such a brand has extractive answers"},
 		{Name: geminiBaseURL, Default: "the provider's own", Meaning: "another address of the Gemini API"},
 		{Name: localModelDir, Meaning: "folder of the local embedding model; without it there is no local index"},
 		{Name: libraryDir, Meaning: "folder with one folder of documents a brand, for reindexing"},

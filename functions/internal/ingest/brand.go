@@ -25,6 +25,7 @@ type Brand struct {
 	Name     string             `yaml:"name" json:"name"`           // as people write it
 	Language string             `yaml:"language" json:"language"`   // ISO 639-1, of documents that do not say; "en"
 	TimeZone string             `yaml:"time_zone" json:"time_zone"` // IANA name, where the brand's day turns; "UTC"
+	Pool     string             `yaml:"quota_pool" json:"quota_pool"` // whose key of the model provider it uses; "shared"
 	Personas map[string]Persona `yaml:"personas" json:"personas"`   // by language; one for Language always exists
 	Limits   Limits             `yaml:"limits" json:"limits"`
 	Members  []Member           `yaml:"members" json:"members"`
@@ -63,6 +64,7 @@ func ReadBrand(fsys fs.FS) (Brand, error) {
 	b := Brand{
 		Language: "en",
 		TimeZone: "UTC",
+		Pool:     "shared",
 		Limits:   Limits{TurnsPerDay: 500, TurnsPerMinute: 10, VerifiedWithinDays: 90, QuestionCharacters: 2000},
 	}
 	err = yaml.NewDecoder(file, yaml.DisallowUnknownField()).Decode(&b)
@@ -110,6 +112,7 @@ func fieldOf(t *token.Token) string {
 }
 
 var (
+	pools  = regexp.MustCompile(`^[a-z0-9_]{1,30}$`) // as app.tenants.quota_pool allows
 	slugs  = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	emails = regexp.MustCompile(`^[^\s@]+@[^\s@]+$`)
 )
@@ -126,6 +129,9 @@ func (b *Brand) check() error {
 	}
 	if _, err := time.LoadLocation(b.TimeZone); err != nil || b.TimeZone == "Local" {
 		return fmt.Errorf("time_zone: unknown zone %q", clip(b.TimeZone))
+	}
+	if !pools.MatchString(b.Pool) {
+		return errors.New("quota_pool: want up to 30 of a to z, 0 to 9 and _")
 	}
 	for language := range b.Personas {
 		if !isLanguage(language) {

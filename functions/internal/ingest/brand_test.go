@@ -23,6 +23,7 @@ time_zone: Europe/Berlin
 personas:
   de: {persona: "Du hilfst.", fallback: "Nichts gefunden."}
   es: {persona: "Ayudas.", fallback: "Nada."}
+quota_pool: demo
 limits: {turns_per_day: 5, turns_per_minute: 2, verified_within_days: 30, question_characters: 100}
 members:
   - {email: ana@amber-grid.example, role: rep}
@@ -33,7 +34,7 @@ sources: {tarife/: price, prices: article}
 		t.Fatal(err)
 	}
 	want := Brand{
-		Slug: "amber-grid", Name: "Amber Grid", Language: "de", TimeZone: "Europe/Berlin",
+		Slug: "amber-grid", Name: "Amber Grid", Language: "de", TimeZone: "Europe/Berlin", Pool: "demo",
 		Personas: map[string]Persona{"de": {"Du hilfst.", "Nichts gefunden."}, "es": {"Ayudas.", "Nada."}},
 		Limits:   Limits{5, 2, 30, 100},
 		Members:  []Member{{"ana@amber-grid.example", "rep"}, {"bo@amber-grid.example", "admin"}},
@@ -52,7 +53,7 @@ func TestReadBrand_FillsInWhatIsNotSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Language != "en" || got.TimeZone != "UTC" || got.Limits != (Limits{7, 10, 90, 2000}) {
+	if got.Language != "en" || got.TimeZone != "UTC" || got.Pool != "shared" || got.Limits != (Limits{7, 10, 90, 2000}) {
 		t.Errorf("got %+v", got)
 	}
 	if p := got.Personas["en"]; !strings.Contains(p.Persona, "Amber") || p.Fallback == "" {

@@ -11,9 +11,9 @@ import (
 const (
 	// GeminiDimensions is the length of the vectors that GeminiEmbedder returns.
 	GeminiDimensions = 768
-	// geminiBatch is the most texts that batchEmbedContents takes in one request; it answers 400 to
+	// GeminiBatch is the most texts that batchEmbedContents takes in one request; it answers 400 to
 	// more.
-	geminiBatch = 100
+	GeminiBatch = 100
 )
 
 // geminiTask is one of the two sides of a search. A text embedded for one side must not be compared
@@ -64,7 +64,7 @@ func (e *GeminiEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 func (e *GeminiEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	all := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
-		n := min(len(texts), geminiBatch)
+		n := min(len(texts), GeminiBatch)
 		vectors, err := e.embed(ctx, texts[:n], geminiDocument)
 		if err != nil {
 			return nil, err

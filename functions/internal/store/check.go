@@ -15,7 +15,8 @@ var doors = []string{
 	"add_member", "add_platform_admin", "apply_reindex", "begin_turn", "check_login", "fail_source",
 	"finish_reindex", "finish_turn", "get_reindex", "list_tenants", "match_chunks_fallback",
 	"match_chunks_local", "match_chunks_primary", "plan_reindex", "put_embeddings", "register_tenant",
-	"stale_chunks", "start_reindex", "verify_chunk",
+	"renew_reindex", "reserve_call", "stale_chunks", "start_reindex", "stored_turn", "take_reindex_call",
+	"verify_chunk",
 }
 
 // Check refuses to serve as a login that can do more than authenticated, or over a schema that is not

@@ -12,6 +12,13 @@ import (
 	"porchlight/functions/internal/identity"
 )
 
+// Started is a reindex run that has begun.
+type Started struct {
+	RunID  string
+	Tenant string // slug
+	Pool   string // whose key the brand's models are called with
+}
+
 // Plan is what a reindex of one source would do. Places count its chunks from 0.
 type Plan struct {
 	Generation int64 // of the stored source that it compares with; 0: nothing is stored
@@ -66,14 +73,29 @@ type RunSource struct {
 }
 
 // StartReindex opens a run for the brand of p. It returns the run's id and the brand's slug.
-func (s *Store) StartReindex(ctx context.Context, p identity.Principal, isComplete bool) (id, slug string, err error) {
-	err = s.as(ctx, p, call{
-		`select run_id::text, tenant from api.start_reindex($1)`, []any{isComplete}, one(&id, &slug),
+func (s *Store) StartReindex(ctx context.Context, p identity.Principal, isComplete bool) (Started, error) {
+	var r Started
+	err := s.as(ctx, p, call{
+		`select run_id::text, tenant, pool from api.start_reindex($1)`, []any{isComplete},
+		one(&r.RunID, &r.Tenant, &r.Pool),
 	})
 	if err != nil {
-		return "", "", fmt.Errorf("start reindex: %w", err)
+		return Started{}, fmt.Errorf("start reindex: %w", err)
 	}
-	return id, slug, nil
+	return r, nil
+}
+
+// TakeReindexCall says whether a running reindex may call the model once more.
+func (s *Store) TakeReindexCall(
+	ctx context.Context, p identity.Principal, runID, model string,
+) (isTaken bool, err error) {
+	err = s.as(ctx, p, call{
+		`select api.take_reindex_call($1::uuid, $2)`, []any{runID, model}, one(&isTaken),
+	})
+	if err != nil {
+		return false, fmt.Errorf("take a call: %w", err)
+	}
+	return isTaken, nil
 }
 
 // RenewReindex says that the process of a run is alive, at least once a minute. It is not_found when the

@@ -156,7 +156,7 @@ func vector(first float32) []float32 {
 // index stores one source with one chunk a text.
 func index(t *testing.T, s *store.Store, p identity.Principal, key string, texts ...string) {
 	t.Helper()
-	run, _, err := s.StartReindex(t.Context(), p, false)
+	run, err := s.StartReindex(t.Context(), p, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func index(t *testing.T, s *store.Store, p identity.Principal, key string, texts
 	for i, text := range texts {
 		chunks[i].Content = text
 	}
-	plan, err := s.PlanReindex(t.Context(), p, run, src, chunks, []string{"local"})
+	plan, err := s.PlanReindex(t.Context(), p, run.RunID, src, chunks, []string{"local"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func index(t *testing.T, s *store.Store, p identity.Principal, key string, texts
 		v.Values = append(v.Values, vector(float32(i+1)/float32(len(texts)+1)))
 	}
 	a := store.Apply{Source: src, Chunks: chunks, Generation: plan.Generation, New: plan.New, Vectors: []store.Vectors{v}}
-	if _, err := s.ApplyReindex(t.Context(), p, run, a); err != nil {
+	if _, err := s.ApplyReindex(t.Context(), p, run.RunID, a); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -28,6 +28,9 @@ values (test.id('one'), test.id('turn'), 1, test.id('alice'), now(), current_dat
 insert into private.call_reservations (tenant_id, turn_id, run, number, pool, model, day)
 select test.id('one'), test.id('turn'), 1, 0, pool, model, day from private.model_days;
 
+insert into private.reindex_calls (tenant_id, run_id, model, pool, day, calls)
+select test.id('one'), test.id('run'), model, pool, day, 1 from private.model_days;
+
 create temporary table targets as
 select c.oid, c.oid::regclass::text collate "default" as name,
     case when c.oid = 'app.tenants'::regclass then format('where id = %L', test.id('one'))

@@ -12,19 +12,20 @@ insert into expected values
         add_member, add_platform_admin, apply_reindex, fail_source, finish_reindex,
         get_reindex, index_coverage, list_tenants, match_chunks_fallback,
         match_chunks_local, match_chunks_primary, plan_reindex, put_embeddings,
-        register_tenant, renew_reindex, stale_chunks, start_reindex, verify_chunk}'),
+        register_tenant, renew_reindex, stale_chunks, start_reindex, take_reindex_call,
+        verify_chunk}'),
     -- what those doors call; there is no USAGE on private, so nobody names it
     ('authenticated', 'private', '{
-        begin_turn, finish_turn, require_functions, reserve_call, stored_turn}'),
+        begin_turn, finish_turn, reserve_call, stored_turn}'),
     ('authenticated,service_role', 'private', '{
         abandon_reindexes, add_member, add_platform_admin, chunk_hash, claim_source, claims,
         diff_source, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
         is_service, is_superseded, lexical_scores, list_tenants, lock_source, lock_sources,
         plan_reindex, put_embeddings, question_terms, rank_chunks, register_tenant,
-        reindex_summary, renew_reindex, require_newest, require_run, required_admin_tenant_id,
-        required_tenant_id, similarities_fallback,
+        reindex_summary, renew_reindex, require_functions, require_newest, require_run,
+        required_admin_tenant_id, required_tenant_id, similarities_fallback,
         similarities_local, similarities_primary, stale_chunks, start_reindex, states_price,
-        tenant_id, terms, text_search_config, usable_vector, user_id, verify_chunk,
+        take_reindex_call, tenant_id, terms, text_search_config, usable_vector, user_id, verify_chunk,
         write_chunks, write_source}'),
     -- Supabase Auth, which has USAGE on private, finds one function there
     ('supabase_auth_admin', 'private', '{
