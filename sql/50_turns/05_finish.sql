@@ -38,11 +38,19 @@ begin
     -- only chunks of this brand can be noted: the join leaves all others out
     insert into app.turn_sources (tenant_id, turn_id, place, chunk_id, source_id, content_hash,
         source_type, title, url, heading_path, verified_at, similarity)
-    select p_tenant_id, p_turn_id, u.place - 1, c.id, c.source_id, c.content_hash, s.source_type,
+    select p_tenant_id, p_turn_id, u.place - 1, k.id, k.source_id, c.content_hash, s.source_type,
         s.title, s.url, c.heading_path, c.verified_at, u.similarity
     from unnest(p_chunk_ids, p_similarities) with ordinality u (chunk_id, similarity, place)
     join app.chunks c on c.tenant_id = p_tenant_id and c.id = u.chunk_id
-    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id;
+    join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id
+    -- what a reindex is about to delete is noted as if it were gone: to refer to it would fail, and
+    -- to wait for it could be to wait for each other
+    left join lateral (
+        select l.id, l.source_id
+        from app.chunks l join app.sources o on o.tenant_id = l.tenant_id and o.id = l.source_id
+        where l.tenant_id = c.tenant_id and l.id = c.id
+        for key share skip locked
+    ) k on true;
 
     if private.is_charged(p_status, p_attempts) then
         update private.turn_reservations r set state = 'settled', closed_at = p_now

@@ -32,11 +32,11 @@ insert into expected values
         custom_access_token_hook}'),
     -- nobody but the owner
     ('', 'private', '{
-        close_calls, close_model, conversation, definers, drop_chunk_terms, is_charged, keep_chunk_text,
-        keep_ledger, open_models, open_turn, question_language, refund_turn, refuse, require_platform_admin,
-        reserve_first_calls, reserve_turn, return_expired, return_turn, take_call,
-        take_global_turn, take_reserved_call, take_tenant_turn, take_user_turn, usable_indexes,
-        write_chunk_terms}');
+        close_calls, close_model, conversation, definers, drop_chunk_terms, is_charged,
+        keep_chunk_text, keep_ledger, open_models, open_turn, question_language, refund_turn,
+        refuse, require_platform_admin, reserve_first_calls, reserve_turn, return_expired,
+        return_turn, take_call, take_global_turn, take_reserved_call, take_tenant_turn,
+        take_user_turn, usable_indexes, write_chunk_terms}');
 
 create temporary view actual as
 select (n.nspname || '.' || p.proname) collate "default" as name, coalesce((
