@@ -84,8 +84,10 @@ func (b ownBrand) remove(t *testing.T, key string) {
 
 // ingested is what `porchlight ingest --json` says.
 type ingested struct {
+	RunID                                string `json:"run_id"`
 	Status                               string
 	Sources, Indexed, Unchanged, Retired int
+	Superseded                           int
 	Added, Changed, Kept, Removed        int
 	Failures                             []struct{ Key, Reason string }
 }

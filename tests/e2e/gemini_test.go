@@ -74,19 +74,23 @@ func TestGemini(t *testing.T) {
 func likeVectors(r gemini.Request) gemini.Response {
 	var vectors [][]float32
 	for _, e := range r.Embeds {
-		v := gemini.WordVector(e.Text, e.TaskType, e.Dimensions)
-		var square float64
-		for _, x := range v {
-			square += float64(x) * float64(x)
-		}
-		length := float32(math.Sqrt(square))
-		shared := 0.9 * length / float32(math.Sqrt(float64(len(v))))
-		for i := range v {
-			v[i] += shared
-		}
-		vectors = append(vectors, v)
+		vectors = append(vectors, like(e))
 	}
 	return gemini.Vectors(vectors...)
+}
+
+func like(e gemini.Embed) []float32 {
+	v := gemini.WordVector(e.Text, e.TaskType, e.Dimensions)
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	length := float32(math.Sqrt(square))
+	shared := 0.9 * length / float32(math.Sqrt(float64(len(v))))
+	for i := range v {
+		v[i] += shared
+	}
+	return v
 }
 
 // reset opens all models again.

@@ -76,7 +76,8 @@ type RunSource struct {
 func (s *Store) StartReindex(ctx context.Context, p identity.Principal, isComplete bool) (Started, error) {
 	var r Started
 	err := s.as(ctx, p, call{
-		`select run_id::text, tenant, pool from api.start_reindex($1)`, []any{isComplete},
+		`select run_id::text, tenant, pool from api.start_reindex($1)`,
+		[]any{isComplete},
 		one(&r.RunID, &r.Tenant, &r.Pool),
 	})
 	if err != nil {
