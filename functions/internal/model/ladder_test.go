@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,12 @@ func firstModels() []firstModel {
 			"failure after some text: forget it",
 			script{deltas: []string{"The plan is new. ", "It costs"}, err: failed(model.ErrUnavailable)},
 			"unavailable", nil,
+			[]string{"The plan is new. ", "reset a", yes},
+		},
+		{ // Q19
+			"no end: forget it",
+			script{deltas: []string{"The plan is new. And", strings.Repeat("and so ", 4000)}},
+			"guard", nil,
 			[]string{"The plan is new. ", "reset a", yes},
 		},
 		{

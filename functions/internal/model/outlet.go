@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -21,8 +22,16 @@ type outlet struct {
 	err     error // the first error of the sink
 }
 
+// maxAnswerBytes is ten times what the output tokens that a turn asks for hold. A model that talks on is
+// stopped: it would be read, checked, sent and stored for as long as it likes.
+const maxAnswerBytes = 16 << 10
+
 // write takes the next piece from the model.
 func (o *outlet) write(delta string) error {
+	if o.sent.Len()+len(o.held)+len(delta) > maxAnswerBytes {
+		o.err = fmt.Errorf("%w: it does not end", ErrRejected)
+		return o.err
+	}
 	o.held += delta
 	return o.deliver(sentenceEnd(o.held, false))
 }
