@@ -49,8 +49,9 @@ func (a askCmd) print(ctx context.Context, c *client) (reply, error) {
 		fmt.Println(string(body))
 		return r, json.Unmarshal(body, &r)
 	}
-	r, err := c.ask(ctx, a.Question, func(s string) { fmt.Println(block(0, plain, s)) })
+	r, err := c.ask(ctx, a.Question)
 	if err == nil {
+		printSentences(0, r)
 		fmt.Printf("%s\n%s\n", block(0, r.mark(), outcomes[r.Outcome]), block(0, dim, footer(r)))
 	}
 	return r, err

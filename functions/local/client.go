@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,21 +61,50 @@ func (c *client) call(ctx context.Context, method, path string, body, out any) e
 	return nil
 }
 
-// stream sends body and hands every line of the NDJSON answer to read.
-func (c *client) stream(ctx context.Context, path string, body any, read func(line []byte) error) error {
+// stream sends body and hands every event of the NDJSON answer to read.
+func (c *client) stream(ctx context.Context, path string, body any, read func(event string, line []byte) error) error {
 	response, err := c.send(ctx, http.MethodPost, path, body, "application/x-ndjson")
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
+	return readEvents(response.Body, read)
+}
+
+// maxLine is the longest line that is read, in bytes.
+const maxLine = 1 << 20
+
+var (
+	errCut      = errors.New("the answer was cut off: what was said may not be all of it, ask again")
+	errNoEvents = errors.New("the server answered with something else than events")
+)
+
+// readEvents hands each event to read, with its line. Only an answer that ends with "done" is whole: a
+// proxy may end a stream that was cut behind it as if all were well.
+func readEvents(answer io.Reader, read func(event string, line []byte) error) error {
+	lines := bufio.NewScanner(answer)
+	lines.Buffer(nil, maxLine)
+	isDone := false
 	for lines.Scan() {
-		if err := read(lines.Bytes()); err != nil {
+		var e struct{ Type, Code, Message string }
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || isDone {
+			return errNoEvents // the text of err may quote the answer
+		}
+		if e.Type == "error" {
+			return &refusal{http.StatusOK, e.Code, e.Message}
+		}
+		if err := read(e.Type, lines.Bytes()); err != nil {
 			return err
 		}
+		isDone = e.Type == "done"
 	}
-	return lines.Err()
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%w (%w)", errCut, err)
+	}
+	if !isDone {
+		return errCut
+	}
+	return nil
 }
 
 // send returns a response of a 2xx status, or a *refusal.
@@ -155,28 +185,35 @@ type millis struct {
 	Total  int64 `json:"total"`
 }
 
-// ask asks one question and collects the events; each is also handed to tell, which may be nil.
-func (c *client) ask(ctx context.Context, question string, tell func(sentence string)) (reply, error) {
+// ask asks one question and collects its answer.
+func (c *client) ask(ctx context.Context, question string) (reply, error) {
 	var r reply
-	err := c.stream(ctx, "/v1/ask", map[string]string{"question": question}, func(line []byte) error {
-		var e struct {
-			Type, Text, Code, Message string
-		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("read an event: %w", err)
-		}
-		switch e.Type {
-		case "sentence":
-			r.Sentences = append(r.Sentences, e.Text)
-			if tell != nil {
-				tell(e.Text)
-			}
-		case "reset":
-			r.Sentences = nil
-		case "error":
-			return &refusal{http.StatusOK, e.Code, e.Message}
-		}
-		return json.Unmarshal(line, &r)
-	})
+	err := c.stream(ctx, "/v1/ask", map[string]string{"question": question}, r.add)
 	return r, err
+}
+
+// add takes from each event what is its to tell. What a model said before a reset is forgotten.
+func (r *reply) add(event string, line []byte) error {
+	var e struct {
+		Text string `json:"text"`
+		reply
+	}
+	if err := json.Unmarshal(line, &e); err != nil {
+		return errNoEvents
+	}
+	switch event {
+	case "turn":
+		r.TurnID = e.TurnID
+	case "sentence":
+		r.Sentences = append(r.Sentences, e.Text)
+	case "reset":
+		r.Sentences = nil
+	case "sources":
+		r.Sources = e.Sources
+	case "actions":
+		r.Actions = e.Actions
+	case "done":
+		r.Outcome, r.AsOf, r.Model, r.Index, r.MS = e.Outcome, e.AsOf, e.Model, e.Index, e.MS
+	}
+	return nil
 }

@@ -145,14 +145,15 @@ func (d *demo) ask(ctx context.Context) error {
 	return d.showTheWall(ctx, rep)
 }
 
-// play asks the question of a scene and prints what comes back, sentence by sentence. An outcome that
+// play asks the question of a scene and prints what comes back. An outcome that
 // is not the scene's is an error: the demo does not show what is not so.
 func play(ctx context.Context, c *client, s scene) error {
 	fmt.Printf("\n%s\n%s\n", block(2, dim, s.shows), block(2, bold, "“"+s.question+"”"))
-	r, err := c.ask(ctx, s.question, func(sentence string) { fmt.Println(block(5, plain, sentence)) })
+	r, err := c.ask(ctx, s.question)
 	if err != nil {
 		return err
 	}
+	printSentences(5, r)
 	fmt.Println(block(5, r.mark(), outcomes[r.Outcome]))
 	fmt.Println(block(5, dim, footer(r)))
 	if r.Outcome != s.outcome {

@@ -32,6 +32,13 @@ func block(indent int, style lipgloss.Style, text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// printSentences prints the answer itself, once it is whole: a guard may take back what was said.
+func printSentences(indent int, r reply) {
+	for _, s := range r.Sentences {
+		fmt.Println(block(indent, plain, s))
+	}
+}
+
 // outcomes says what the outcome of a turn means for the person who reads it.
 var outcomes = map[string]string{
 	"answered": "answered",

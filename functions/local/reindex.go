@@ -35,26 +35,24 @@ func (c reindexStartCmd) Run(ctx context.Context) error {
 		delete(body, "sources")
 	}
 	failed := 0
-	err = server.stream(ctx, "/v1/reindex", body, func(line []byte) error {
+	err = server.stream(ctx, "/v1/reindex", body, func(event string, line []byte) error {
 		var e struct {
-			Type, Key, Status, Reason, Code, Message string
-			RunID                                    string `json:"run_id"`
-			Added, Kept, Removed, Failed             int
+			Key, Status, Reason          string
+			RunID                        string `json:"run_id"`
+			Added, Kept, Removed, Failed int
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("read an event: %w", err)
+			return errNoEvents
 		}
 		failed = e.Failed
 		switch {
-		case e.Type == "error":
-			return &refusal{http.StatusOK, e.Code, e.Message}
 		case c.JSON:
 			fmt.Println(string(line))
-		case e.Type == "run":
+		case event == "run":
 			fmt.Println("run", e.RunID)
-		case e.Type == "source":
+		case event == "source":
 			fmt.Printf("  %-10s %s %s\n", e.Status, e.Key, e.Reason)
-		case e.Type == "done":
+		case event == "done":
 			fmt.Printf("%s: passages: %d added, %d kept, %d removed; %d documents failed\n",
 				e.Status, e.Added, e.Kept, e.Removed, e.Failed)
 		}

@@ -74,3 +74,23 @@ func p384(t *testing.T) map[string]any {
 	}
 	return map[string]any{"kid": "k", "kty": "EC", "crv": "P-384", "x": b64(point[1:49]), "y": b64(point[49:])}
 }
+
+// Whatever an endpoint sends: no panic, and no key that any other method could be used with.
+func FuzzParseKeySet(f *testing.F) {
+	es := newES256(f, "es")
+	f.Add([]byte(encode(map[string]any{"keys": []any{es.jwk()}})))
+	f.Add([]byte(encode(map[string]any{"keys": []any{es.jwk(), es.jwk()}})))
+	f.Add([]byte(`{"keys":[{"kty":"RSA","kid":"a","n":"AQAB","e":"AQAB"},{"kty":"oct","kid":"b","k":"AA"},7,null]}`))
+	f.Add([]byte(`{"keys":[{"kty":"EC","crv":"P-256","kid":"a","x":"AA","y":"AA","x5u":"https://x.example","key_ops":["verify"]}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		keys, err := parseKeySet(body)
+		if err != nil && keys != nil {
+			t.Error("keys beside an error")
+		}
+		for kid, k := range keys {
+			if kid == "" || k.method == nil || k.method != methodOf(k.material) {
+				t.Errorf("kid %q: %+v", kid, k)
+			}
+		}
+	})
+}
