@@ -36,10 +36,7 @@ func (v *Verifier) read(payload []byte) (Principal, error) {
 	if reason := v.fault(claims); reason != "" {
 		return Principal{}, refuse(reason)
 	}
-	p := Principal{UserID: claims.text("sub"), Role: role}
-	if metadata, ok := claims["app_metadata"].(map[string]any); ok {
-		p.TenantClaim = claimSet(metadata).text("tenant_id")
-	}
+	p := Principal{UserID: claims.text("sub"), Role: role, TenantClaim: claims.metadata().text("tenant_id")}
 	delete(claims, "user_metadata")
 	if p.Claims, err = json.Marshal(claims); err != nil {
 		return Principal{}, fmt.Errorf("write claims: %w", err)
@@ -55,6 +52,7 @@ func (v *Verifier) fault(claims claimSet) string {
 	begins, hasBegins := claims.moment("nbf")
 	_, knowsBegin := claims["nbf"]
 	anonymous, knowsAnonymous := claims["is_anonymous"]
+	tenant := claims.metadata()["tenant_id"]
 	switch {
 	case claims.hasTwin():
 		return "a claim is spelled in another case"
@@ -68,6 +66,8 @@ func (v *Verifier) fault(claims claimSet) string {
 		return "sub is not the uuid of a user"
 	case knowsAnonymous && anonymous != false:
 		return "user is anonymous"
+	case tenant != nil && tenant != claims.metadata().text("tenant_id"):
+		return "tenant_id is no text" // Postgres would read a number or a list as one
 	case !hasExpires || !now.Before(expires.Add(leeway)):
 		return "token has expired or never would"
 	case !hasIssued || issued.After(now.Add(leeway)):
@@ -76,6 +76,12 @@ func (v *Verifier) fault(claims claimSet) string {
 		return "token is not valid yet"
 	}
 	return ""
+}
+
+// metadata is app_metadata, which users can't write; empty when it is no object.
+func (c claimSet) metadata() claimSet {
+	object, _ := c["app_metadata"].(map[string]any)
+	return object
 }
 
 func (c claimSet) text(name string) string {

@@ -47,7 +47,8 @@ func TestVerify_RefusesTimes(t *testing.T) {
 		{"J6 exp in the year 10000", raw("exp", "253402300800")},
 		{"J6 iat 0", with("iat", 0)},
 		{"J6 iat -1", with("iat", -1)},
-		{"J7 exp twice", before(`"exp":1`)},
+		{"J7 exp twice, old then new", before(`"exp":1`)},
+		{"J7 exp twice, new then old", encode(claims(nil))[:len(encode(claims(nil)))-1] + `,"exp":1}`},
 		{"J7 exp twice, spelled with an escape", before(`"\u0065xp":1`)},
 		{"J9 iat three hours ahead", with("iat", at(3*time.Hour))},
 		{"J9 nbf three hours ahead", with("nbf", at(3*time.Hour))},
@@ -98,12 +99,18 @@ func TestVerify_RefusesClaims(t *testing.T) {
 func TestVerify_RefusesPayloadsThatParsersReadApart(t *testing.T) { // J3 of the threat table
 	good := encode(claims(nil))
 	refusesAll(t, []payload{
+		{"J8 EXP instead of exp", raw("EXP", "9999999999")},
+		{"J8 ROLE instead of role", `{"ROLE":"authenticated",` + with("role", nil)[1:]},
 		{"J8 EXP beside exp", before(`"EXP":9999999999`)},
 		{"J8 ROLE beside role", before(`"ROLE":"service_role"`)},
 		{"J8 Role beside role", before(`"Role":"service_role"`)},
 		{"J8 iss with the long s", before(`"i\u017fs":"x"`)},
 		{"J8 App_Metadata", before(`"App_Metadata":{"tenant_id":"b"}`)},
 		{"J8 tenant_id twice inside", raw("app_metadata", `{"tenant_id":"a","tenant_id":"b"}`)},
+		{"J8 tenant_id is a number", raw("app_metadata", `{"tenant_id":7}`)},
+		{"J8 tenant_id is a list", raw("app_metadata", `{"tenant_id":["a"]}`)},
+		{"J20 10,001 deep", raw("x", strings.Repeat("[", 10_001)+strings.Repeat("]", 10_001))},
+		{"J20 six megabytes", raw("x", `"`+strings.Repeat("x", 6<<20)+`"`)},
 		{"J20 200 deep", raw("x", strings.Repeat("[", 200)+strings.Repeat("]", 200))},
 		{"NUL, which jsonb refuses", raw("x", `"\u0000"`)},
 		{"NUL in a name", before(`"\u0000":1`)},
@@ -132,6 +139,34 @@ func TestVerify_ForgivesSmallClockDifferences(t *testing.T) { // O75
 		t.Run(name, func(t *testing.T) {
 			if _, err := v.Verify(t.Context(), es.token(claims(changes))); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// E12: a server whose clock is ten minutes off takes no token that was issued just now, and says why.
+func TestVerify_SaysThatItsClockIsOff(t *testing.T) {
+	es := newES256(t, "es")
+	for _, tt := range []struct {
+		name   string
+		off    time.Duration
+		reason string // empty: accepted
+	}{
+		{"ten minutes behind", -10 * time.Minute, "issued in the future"},
+		{"half a minute behind", -30 * time.Second, ""},
+		{"ten minutes ahead, the token lives longer", 10 * time.Minute, ""},
+		{"ten minutes ahead of a token of ten minutes", 10*time.Minute + leeway, "expired"},
+	} {
+		t.Run("E12 "+tt.name, func(t *testing.T) {
+			c := newClock()
+			c.advance(tt.off)
+			lives := claims(nil)
+			if tt.reason == "expired" {
+				lives["exp"] = testStart.Add(10 * time.Minute).Unix()
+			}
+			_, err := newTestVerifier(t, newKeyServer(t, es).URL, c).Verify(t.Context(), es.token(lives))
+			if (err == nil) != (tt.reason == "") || err != nil && !strings.Contains(err.Error(), tt.reason) {
+				t.Errorf("err = %v", err)
 			}
 		})
 	}

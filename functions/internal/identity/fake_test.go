@@ -53,7 +53,7 @@ type signer struct {
 	private any
 }
 
-func newES256(t *testing.T, kid string) signer {
+func newES256(t testing.TB, kid string) signer {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -62,7 +62,7 @@ func newES256(t *testing.T, kid string) signer {
 	return signer{kid, jwt.SigningMethodES256, k}
 }
 
-func newRS256(t *testing.T, kid string) signer {
+func newRS256(t testing.TB, kid string) signer {
 	t.Helper()
 	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -139,7 +139,7 @@ type keyServer struct {
 	answer  http.HandlerFunc
 }
 
-func newKeyServer(t *testing.T, signers ...signer) *keyServer {
+func newKeyServer(t testing.TB, signers ...signer) *keyServer {
 	t.Helper()
 	s := &keyServer{}
 	s.serve(signers...)
@@ -178,7 +178,7 @@ func (s *keyServer) count() int {
 	return s.fetches
 }
 
-func newTestVerifier(t *testing.T, jwksURL string, c *clock) *Verifier {
+func newTestVerifier(t testing.TB, jwksURL string, c *clock) *Verifier {
 	t.Helper()
 	v, err := NewVerifier(VerifierConfig{JWKSURL: jwksURL, Issuer: testIssuer, Audience: "authenticated", Now: c.Now})
 	if err != nil {

@@ -28,7 +28,8 @@ const (
 )
 
 // keyCache holds the keys of one endpoint. Requests drive it: it has no goroutine that a frozen
-// Lambda would stop.
+// Lambda would stop. Its times are those of the wall clock, since Go's monotonic one stands still
+// while a Lambda is frozen, and a revoked key would live on for as long.
 type keyCache struct {
 	url    string
 	client http.Client
@@ -75,7 +76,16 @@ func (c *keyCache) cached(kid string, maxAge time.Duration) (key, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k, ok := c.keys[kid]
-	return k, ok && c.now().Sub(c.fetched) < maxAge
+	return k, ok && isWithin(c.wallClock(), c.fetched, maxAge)
+}
+
+func (c *keyCache) wallClock() time.Time { return c.now().Round(0) }
+
+// isWithin says whether then is less than limit before now. A time ahead of now is not: the clock was
+// set back, and nobody knows by how much.
+func isWithin(now, then time.Time, limit time.Duration) bool {
+	age := now.Sub(then)
+	return age >= 0 && age < limit
 }
 
 // refresh fetches the keys unless that was tried within fetchEvery, and returns how the last try
@@ -84,9 +94,9 @@ func (c *keyCache) cached(kid string, maxAge time.Duration) (key, bool) {
 func (c *keyCache) refresh(ctx context.Context) error {
 	_, err, _ := c.flight.Do("", func() (any, error) {
 		c.mu.Lock()
-		now, tried, lastErr := c.now(), c.tried, c.lastErr
+		now, tried, lastErr := c.wallClock(), c.tried, c.lastErr
 		c.mu.Unlock()
-		if !tried.IsZero() && now.Sub(tried) < fetchEvery {
+		if isWithin(now, tried, fetchEvery) {
 			return nil, lastErr
 		}
 		keys, err := c.fetch(context.WithoutCancel(ctx))
@@ -135,6 +145,6 @@ func (c *keyCache) unavailable(cause error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := problem.New(problem.KeysUnavailable, cause)
-	p.RetryAfter = max(fetchEvery-c.now().Sub(c.tried), time.Second)
+	p.RetryAfter = min(max(fetchEvery-c.wallClock().Sub(c.tried), time.Second), fetchEvery)
 	return p
 }

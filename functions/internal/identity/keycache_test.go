@@ -7,13 +7,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"porchlight/functions/internal/problem"
 )
 
-func TestKeys_RotationIsFollowed(t *testing.T) { // J4, J24
+func TestKeys_RotationIsFollowed(t *testing.T) {
 	c, first, second := newClock(), newES256(t, "first"), newES256(t, "second")
 	keys := newKeyServer(t, first)
 	v := newTestVerifier(t, keys.URL, c)
@@ -28,43 +29,104 @@ func TestKeys_RotationIsFollowed(t *testing.T) { // J4, J24
 	}
 
 	keys.serve(second) // revoked
-	c.advance(5 * time.Minute)
-	accepts(t, v, first) // within our own cache
-	c.advance(5 * time.Minute)
-	wantCode(t, v, first.token(claims(nil)), problem.Unauthenticated)
-	accepts(t, v, second)
+	t.Run("J24 key revoked 5 minutes ago lives on in our own cache", func(t *testing.T) {
+		c.advance(5 * time.Minute)
+		accepts(t, v, first)
+	})
+	t.Run("J24 key revoked 10 minutes ago", func(t *testing.T) {
+		c.advance(5 * time.Minute)
+		wantCode(t, v, first.token(claims(nil)), problem.Unauthenticated)
+		accepts(t, v, second)
+	})
+	t.Run("J24 key revoked 15 minutes ago", func(t *testing.T) {
+		c.advance(5 * time.Minute)
+		wantCode(t, v, first.token(claims(nil)), problem.Unauthenticated)
+		accepts(t, v, second)
+	})
 }
 
-func TestKeys_FloodOfKidsCausesOneFetchInThirtySeconds(t *testing.T) { // O76, J5
+// Nobody asks while a Lambda is frozen, and the clock on the wall goes on.
+func TestKeys_RevokedWhileFrozenIsRefused(t *testing.T) { // J24
+	c, first, second := newClock(), newES256(t, "first"), newES256(t, "second")
+	keys := newKeyServer(t, first)
+	v := newTestVerifier(t, keys.URL, c)
+	accepts(t, v, first)
+	keys.serve(second)
+	c.advance(30 * time.Minute)
+	wantCode(t, v, first.token(claims(nil)), problem.Unauthenticated)
+
+	v.keys.(*keyCache).now = time.Now
+	if err := v.keys.(*keyCache).refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, then := range map[string]time.Time{"fetched": v.keys.(*keyCache).fetched, "tried": v.keys.(*keyCache).tried} {
+		if strings.Contains(then.String(), "m=") {
+			t.Errorf("%s is counted by the clock that stands still in a frozen process", name)
+		}
+	}
+}
+
+// A clock that is set back makes no key live longer and no flood cheaper.
+func TestKeys_ClockSetBackIsFetchedAnew(t *testing.T) { // E12
+	c, first, second := newClock(), newES256(t, "first"), newES256(t, "second")
+	keys := newKeyServer(t, first)
+	v := newTestVerifier(t, keys.URL, c)
+	accepts(t, v, first)
+	keys.serve(second)
+	c.advance(-10 * time.Minute)
+	lives := map[string]any{"iat": c.Now().Unix()}
+	wantCode(t, v, first.token(claims(lives)), problem.Unauthenticated)
+	for range 100 {
+		wantCode(t, v, first.token(claims(lives)), problem.Unauthenticated)
+	}
+	if n := keys.count(); n != 2 {
+		t.Errorf("fetched %d times, want 2", n)
+	}
+}
+
+// 1,000 kids a second that nobody has issued, from eight clients, for a minute and a half. A new key
+// works at the first fetch that is allowed after it was published.
+func TestKeys_FloodOfKidsBlindsNobody(t *testing.T) { // J15, O76
 	c, known, fresh := newClock(), newES256(t, "known"), newES256(t, "fresh")
 	keys := newKeyServer(t, known)
 	v := newTestVerifier(t, keys.URL, c)
 	accepts(t, v, known)
-	flood := func() {
-		var wg sync.WaitGroup
-		for i := range 200 {
-			wg.Go(func() {
-				forged := signer{fmt.Sprint("kid-", i), fresh.method, fresh.private}
-				if _, err := v.Verify(context.Background(), forged.token(claims(nil))); problem.From(err).Code != problem.Unauthenticated {
-					t.Errorf("kid %d: %v", i, err)
+	var sent atomic.Int64
+	second := func() {
+		var clients sync.WaitGroup
+		for range 8 {
+			clients.Go(func() {
+				for range 125 {
+					kid := fmt.Sprint("kid-", sent.Add(1))
+					token := b64([]byte(`{"alg":"ES256","kid":"`+kid+`"}`)) + ".e30." + b64(make([]byte, 64))
+					if _, err := v.Verify(context.Background(), token); problem.From(err).Code != problem.Unauthenticated {
+						t.Errorf("%s: %v", kid, err)
+					}
 				}
 			})
 		}
-		wg.Wait()
+		clients.Wait()
+		c.advance(time.Second)
 	}
-	flood()
-	if n := keys.count(); n != 1 {
-		t.Fatalf("%d fetches within the cool-down, want 1", n)
-	}
-	c.advance(fetchEvery)
-	flood()
-	if n := keys.count(); n != 2 {
-		t.Fatalf("%d fetches, want 2", n)
+	for range 70 {
+		second()
 	}
 	keys.serve(known, fresh)
-	flood()
-	c.advance(fetchEvery)
+	for c.Now().Before(testStart.Add(90 * time.Second)) {
+		wantCode(t, v, fresh.token(claims(nil)), problem.Unauthenticated)
+		accepts(t, v, known)
+		second()
+	}
 	accepts(t, v, fresh)
+	for range 5 {
+		second()
+		accepts(t, v, fresh)
+		accepts(t, v, known)
+	}
+	if n := keys.count(); n != 4 {
+		t.Errorf("%d fetches in 95 s, want 4", n)
+	}
+	t.Logf("%d unknown kids, %d fetches", sent.Load(), keys.count())
 }
 
 func TestKeys_OneFetchForAllWhoStartTogether(t *testing.T) {
@@ -167,6 +229,40 @@ func TestKeys_AnswersThatAreNoKeySet(t *testing.T) { // J5
 	}
 }
 
+// Of an answer that never ends 64 KB are read, and what the network holds beside them.
+func TestKeys_AnEndlessAnswerIsNotReadOn(t *testing.T) { // J5
+	es, written := newES256(t, "es"), make(chan int, 1)
+	keys := newKeyServer(t)
+	keys.set(func(w http.ResponseWriter, _ *http.Request) {
+		blanks, sum := make([]byte, 64<<10), 0
+		for {
+			n, err := w.Write(blanks)
+			if sum += n; err != nil {
+				written <- sum
+				return
+			}
+		}
+	})
+	wantCode(t, newTestVerifier(t, keys.URL, newClock()), es.token(claims(nil)), problem.KeysUnavailable)
+	if n := <-written; n > 32<<20 {
+		t.Errorf("%d bytes went out", n)
+	}
+}
+
+// An endpoint that says nothing delays a request by the time of one fetch, then it is 503.
+func TestKeys_ASilentEndpointIsGivenUp(t *testing.T) { // J5
+	t.Parallel()
+	es := newES256(t, "es")
+	keys := newKeyServer(t)
+	keys.set(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	v := newTestVerifier(t, keys.URL, newClock())
+	wantCode(t, v, es.token(claims(nil)), problem.KeysUnavailable)
+	wantCode(t, v, es.token(claims(nil)), problem.KeysUnavailable) // at once
+	if n := keys.count(); n != 1 {
+		t.Errorf("fetched %d times, want once", n)
+	}
+}
+
 func TestKeys_ErrorsDoNotShowTheURL(t *testing.T) { // O80
 	keys := newKeyServer(t)
 	keys.Close()
@@ -187,9 +283,15 @@ func text(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-func accepts(t *testing.T, v *Verifier, s signer) {
+// accepts wants good claims, or the ones given, to be accepted.
+func accepts(t *testing.T, v *Verifier, s signer, given ...map[string]any) {
 	t.Helper()
-	if _, err := v.Verify(context.Background(), s.token(claims(nil))); err != nil {
-		t.Errorf("%s refused: %v", s.kid, err)
+	if len(given) == 0 {
+		given = append(given, claims(nil))
+	}
+	for _, c := range given {
+		if _, err := v.Verify(context.Background(), s.token(c)); err != nil {
+			t.Errorf("%s refused: %v", s.kid, err)
+		}
 	}
 }

@@ -139,7 +139,7 @@ func (v *Verifier) open(ctx context.Context, token string) ([]byte, error) {
 }
 
 // split cuts a token into its three decoded segments. Go's decoder skips line ends even when it is
-// strict, so the alphabet is checked first: no token has a twin that is spelled differently.
+// strict, so the alphabet is checked first: the bytes of a token have one spelling.
 func split(token string) ([3][]byte, error) {
 	var decoded [3][]byte
 	if token == "" || len(token) > maxTokenBytes {

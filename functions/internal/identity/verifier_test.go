@@ -91,7 +91,7 @@ func TestVerify_RefusesForgedSignatures(t *testing.T) { // O74
 		{"J1 alg empty", unsigned("")},
 		{"J2 HS256 with the public key as secret", hmac("rs", publicPEM)},
 		{"J3 HS256 though it is not switched on", hmac("es", []byte("0123456789abcdef0123456789abcdef"))},
-		{"finding 9: HS256 with an empty secret", hmac("es", []byte{})},
+		{"J2 HS256 with an empty secret", hmac("es", []byte{})},
 		{"J4 ES256 key under an RS256 header", es.raw(`{"alg":"RS256","kid":"es"}`, encode(claims(nil)))},
 		{"J4 another method of the same key", signer{"rs", jwt.SigningMethodRS512, rs.private}.token(claims(nil))},
 		{"J4 PS256 of an RS256 key", signer{"rs", jwt.SigningMethodPS256, rs.private}.token(claims(nil))},
@@ -104,17 +104,17 @@ func TestVerify_RefusesForgedSignatures(t *testing.T) { // O74
 	})
 }
 
-func TestVerify_RefusesOtherSecrets(t *testing.T) { // J3
+func TestVerify_RefusesOtherSecrets(t *testing.T) {
 	long := []byte("0123456789abcdef0123456789abcdef")
 	v, err := NewVerifier(VerifierConfig{HS256Secret: long, Issuer: testIssuer, Audience: "authenticated", Now: newClock().Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []forgery{
-		{"HS384", signer{"", jwt.SigningMethodHS384, long}.token(claims(nil))},
-		{"HS512", signer{"", jwt.SigningMethodHS512, long}.token(claims(nil))},
-		{"another secret", signer{"", jwt.SigningMethodHS256, long[:31]}.token(claims(nil))},
-		{"empty secret", signer{"", jwt.SigningMethodHS256, []byte{}}.token(claims(nil))},
+		{"J3 HS384", signer{"", jwt.SigningMethodHS384, long}.token(claims(nil))},
+		{"J3 HS512", signer{"", jwt.SigningMethodHS512, long}.token(claims(nil))},
+		{"J3 another secret", signer{"", jwt.SigningMethodHS256, long[:31]}.token(claims(nil))},
+		{"J3 empty secret", signer{"", jwt.SigningMethodHS256, []byte{}}.token(claims(nil))},
 		{"ES256", newES256(t, "es").token(claims(nil))},
 	} {
 		t.Run(f.name, func(t *testing.T) { wantCode(t, v, f.token, problem.Unauthenticated) })
@@ -149,6 +149,9 @@ func TestVerify_RefusesOddShapes(t *testing.T) {
 		{"J19 line end inside", good[:50] + "\r\n" + good[50:]},
 		{"J19 padding", good + "=="},
 		{"J19 blank before", " " + good},
+		{"J19 blank behind", good + " "},
+		{"J19 NUL behind", good + "\x00"},
+		{"J22 two tokens, joined as a gateway joins two headers", good + "," + good},
 		{"J19 standard alphabet", strings.NewReplacer("-", "+", "_", "/").Replace(standardTwin(t, es))},
 		{"J20 six megabytes", es.token(claims(map[string]any{"x": strings.Repeat("x", 6<<20)}))},
 		{"header is a list", header(`[]`)},
@@ -231,16 +234,17 @@ func TestBearer_WantsOneHeaderOneSchemeOneToken(t *testing.T) { // J22
 		want   string
 	}{
 		{"one", []string{"Bearer a.b.c"}, "a.b.c"},
-		{"scheme in lower case", []string{"bearer a.b.c"}, "a.b.c"},
+		{"J22 scheme in lower case", []string{"bearer a.b.c"}, "a.b.c"},
 		{"none", nil, ""},
 		{"empty", []string{""}, ""},
 		{"no scheme", []string{"a.b.c"}, ""},
 		{"no token", []string{"Bearer "}, ""},
 		{"another scheme", []string{"Basic a.b.c"}, ""},
-		{"scheme twice", []string{"Bearer Bearer a.b.c"}, ""},
-		{"tab", []string{"Bearer\ta.b.c"}, ""},
-		{"two spaces", []string{"Bearer  a.b.c"}, ""},
-		{"two headers", []string{"Bearer a.b.c", "Bearer d.e.f"}, ""},
+		{"J22 scheme twice", []string{"Bearer Bearer a.b.c"}, ""},
+		{"J22 tab", []string{"Bearer\ta.b.c"}, ""},
+		{"J22 two spaces", []string{"Bearer  a.b.c"}, ""},
+		{"J22 two headers, joined as a gateway does", []string{"Bearer a.b.c,Bearer d.e.f"}, ""},
+		{"J22 two headers", []string{"Bearer a.b.c", "Bearer d.e.f"}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
