@@ -71,7 +71,7 @@ begin
     ) then
         perform private.refuse(403, 'tenant_suspended');
     end if;
-    perform private.refuse(403, 'not_a_member');
+    raise exception using errcode = 'PT403', message = 'not_a_member';
 end
 $$;
 comment on function private.required_tenant_id is

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,11 +50,15 @@ func runTests(ctx context.Context, m *testing.M) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
+	invariants, err := os.ReadFile("testdata/data_invariants.sql")
+	if err != nil {
+		return 1, err
+	}
 	hashes, err := os.ReadFile("testdata/hashes.jsonl")
 	if err != nil {
 		return 1, err
 	}
-	script := "create extension pgtap with schema extensions;\n" + string(setup) +
+	script := "create extension pgtap with schema extensions;\n" + string(setup) + string(invariants) +
 		"insert into test.hashes (line) select line::jsonb from string_to_table($jsonl$" +
 		strings.TrimSpace(string(hashes)) + "$jsonl$, e'\\n') line;"
 	if _, err := runFile(ctx, base, script); err != nil {
@@ -82,6 +87,9 @@ func runFile(ctx context.Context, database, script string) ([]string, error) {
 func TestSQL(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == "testdata" {
+			return fs.SkipDir
+		}
 		if err == nil && !entry.IsDir() && filepath.Ext(path) == ".sql" && path != "setup.sql" {
 			files = append(files, path)
 		}
@@ -96,23 +104,35 @@ func TestSQL(t *testing.T) {
 	for i, path := range files {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			database := fmt.Sprintf("%s_%d", base, i)
-			if err := server.CopyDatabase(t.Context(), database, base); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = server.DropDatabase(context.WithoutCancel(t.Context()), database) })
-			testFile(t, database, path)
+			testFile(t, scratch(t, strconv.Itoa(i)), path)
 		})
 	}
 }
 
-func testFile(t *testing.T, database, path string) {
-	script, err := os.ReadFile(path)
+// scratch returns the name of a new copy of base, which the test may do with as it likes.
+func scratch(t *testing.T, suffix string) string {
+	t.Helper()
+	database := base + "_" + suffix
+	if err := server.CopyDatabase(t.Context(), database, base); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.DropDatabase(context.WithoutCancel(t.Context()), database) })
+	return database
+}
+
+func connect(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := runFile(t.Context(), database, string(script))
-	assertions, faults := parseTAP(rows)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+func testFile(t *testing.T, database, path string) {
+	t.Helper()
+	assertions, faults := runTAP(t, database, path)
 	for _, a := range assertions {
 		t.Run(a.description, func(t *testing.T) {
 			if !a.ok {
@@ -120,11 +140,23 @@ func testFile(t *testing.T, database, path string) {
 			}
 		})
 	}
-	if err != nil {
-		t.Errorf("%s: %v", path, err)
-		return // the plan could not be kept
-	}
 	for _, fault := range faults {
 		t.Errorf("%s: %s", path, fault)
 	}
+}
+
+// runTAP runs a pgTAP file and returns what parseTAP makes of it. An error of the server is the one fault:
+// the plan could not be kept.
+func runTAP(t *testing.T, database, path string) (assertions []assertion, faults []string) {
+	t.Helper()
+	script, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := runFile(t.Context(), database, string(script))
+	assertions, faults = parseTAP(rows)
+	if err != nil {
+		faults = []string{err.Error()}
+	}
+	return assertions, faults
 }

@@ -83,6 +83,47 @@ exception
 end
 $$;
 
+-- Invariants --------------------------------------------------------------------------------------
+-- An invariant is a row of test.invariants: a query that finds what breaks it, and plants that do. See
+-- testdata/data_invariants.sql.
+
+create function test.found_after(p_plant text, p_finds text) returns bigint
+language plpgsql
+as $$
+begin
+    -- the plant is pulled out again
+    execute p_plant;
+    raise exception using errcode = 'TS000', message = test.count_of(p_finds)::text;
+exception
+    when sqlstate 'TS000' then return sqlerrm;
+end
+$$;
+
+create function test.count_assertions(p_ids text) returns integer
+language plpgsql
+as $$
+begin
+    return (select sum(1 + cardinality(i.plants)) from test.invariants i where i.id ~ p_ids);
+end
+$$;
+
+create function test.check_invariants(p_ids text) returns setof text
+language plpgsql
+as $$
+declare
+    v_invariant record;
+    v_plant text;
+begin
+    for v_invariant in select * from test.invariants i where i.id ~ p_ids loop
+        return next is_empty(v_invariant.finds, concat_ws(': ', v_invariant.id, v_invariant.says));
+        foreach v_plant in array v_invariant.plants loop
+            return next cmp_ok(test.found_after(v_plant, v_invariant.finds), '>', 0::bigint,
+                concat_ws(' ', v_invariant.id, 'finds', btrim(regexp_replace(v_plant, '\s+', ' ', 'g'))));
+        end loop;
+    end loop;
+end
+$$;
+
 -- Vectors ----------------------------------------------------------------------------------------
 
 create function test.at_cosine(p_cosine float8, p_dimensions integer default 384)

@@ -1,4 +1,4 @@
--- Who sees the registry. The matrix of 00_invariants/access.sql says that nobody writes it by hand.
+-- Who sees the registry. testdata/access.matrix says that nobody writes it by hand.
 begin;
 select plan(17);
 

@@ -1,0 +1,147 @@
+-- What holds of the rows at all times: each invariant is a query that finds what breaks it, with plants
+-- that break it. 00_invariants/data.sql plants them; tests/e2e asks every database that its tests leave.
+
+create schema if not exists test;
+create table test.invariants (
+    id text not null,
+    says text not null,
+    finds text not null,
+    plants text[] not null check (cardinality(plants) > 0)
+);
+
+create function test.count_of(p_query text) returns bigint
+language plpgsql
+as $$
+declare
+    v_rows bigint;
+begin
+    execute format('select count(*) from (%s) q', p_query) into v_rows;
+    return v_rows;
+end
+$$;
+
+insert into test.invariants values
+    ('D1', 'what a row refers to is there, in its own brand', $$
+        select k.conrelid::regclass, k.conname from pg_constraint k
+        where k.contype = 'f' and k.connamespace::regnamespace::text in ('app', 'private')
+            and test.count_of((
+                select format('select from %s c where (%s) is not null
+                    and not exists (select from %s p where (%s) = (%s))', k.conrelid::regclass,
+                    string_agg(format('c.%I', a.attname), ', ' order by r.place),
+                    k.confrelid::regclass,
+                    string_agg(format('p.%I', b.attname), ', ' order by r.place),
+                    string_agg(format('c.%I', a.attname), ', ' order by r.place))
+                from unnest(k.conkey, k.confkey) with ordinality r (child, parent, place)
+                join pg_attribute a on a.attrelid = k.conrelid and a.attnum = r.child
+                join pg_attribute b on b.attrelid = k.confrelid and b.attnum = r.parent)) > 0 $$,
+        -- triggers look the other way: only so can it be broken
+        array[$$ set local session_replication_role = replica;
+            update app.chunks set source_id = test.id('two/faq') where id = test.id('one/faq/0') $$,
+            $$ set local session_replication_role = replica;
+            update app.chunk_embeddings_local set tenant_id = test.id('two') $$,
+            $$ set local session_replication_role = replica; delete from app.tenants $$]),
+    ('D2', 'a vector has a direction', $$
+        select a.attrelid::regclass from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where c.relkind = 'r' and c.relnamespace::regnamespace::text in ('app', 'private')
+            and a.atttypid = 'extensions.vector'::regtype and test.count_of(format(
+                'select from %s where (extensions.vector_norm(%I) > 0) is not true',
+                a.attrelid::regclass, a.attname)) > 0 $$,
+        array[$$ alter table app.chunk_embeddings_local
+                drop constraint chunk_embeddings_local_embedding_check;
+            update app.chunk_embeddings_local
+            set embedding = array_fill(0, array[384])::extensions.vector $$]),
+    ('D3', 'the hash of a chunk is that of its text', $$
+        select c.id from app.chunks c
+        where c.content_hash <> sha256(convert_to(c.heading_path || e'\n' || c.content, 'UTF8')) $$,
+        array[$$ alter table app.chunks alter content_hash drop expression;
+            update app.chunks set content = 'another text' $$]),
+    ('D4', 'a passage is stored once for each time that it stands in its source', $$
+        select c.source_id from app.chunks c
+        group by c.tenant_id, c.source_id, c.heading_path, c.content, c.occurrence
+        having count(*) > 1 $$,
+        array[$$ alter table app.chunks
+                drop constraint chunks_tenant_id_source_id_content_hash_occurrence_key;
+            insert into app.chunks (tenant_id, source_id, content, language)
+            select tenant_id, source_id, content, language from app.chunks $$]),
+    ('D5', 'a source lists exactly its chunks, so no version is half swapped', $$
+        select s.id from app.sources s
+        where array(select unnest(s.chunk_ids) order by 1) <> array(
+            select c.id from app.chunks c
+            where c.tenant_id = s.tenant_id and c.source_id = s.id order by 1) $$,
+        array['update app.sources set chunk_ids = chunk_ids[2:]',
+            'update app.sources set chunk_ids = chunk_ids || chunk_ids',
+            $$ delete from app.chunks where id = test.id('one/faq/0') $$]),
+    ('D8', 'nothing is open for longer than it may run', $$
+        select t.id from app.turns t
+        where t.status = 'running' and t.created_at < now() - interval '5 minutes'
+        union all
+        select r.id from app.reindex_runs r
+        where r.status = 'running' and r.started_at < now() - interval '1 hour' $$,
+        array[$$ update app.turns set status = 'running', finished_at = null,
+                created_at = now() - interval '6 minutes' $$,
+            $$ update app.reindex_runs set status = 'running', finished_at = null,
+                started_at = now() - interval '2 hours' $$]),
+    ('D9', 'a turn notes chunks of its own brand, with the text that they have', $$
+        select s.turn_id, s.place from app.turn_sources s
+        left join app.turns t on t.tenant_id = s.tenant_id and t.id = s.turn_id
+        left join app.chunks c on c.tenant_id = s.tenant_id and c.id = s.chunk_id
+        where t.id is null or s.chunk_id is not null and (c.id is null
+            or c.content_hash <> s.content_hash or c.source_id is distinct from s.source_id) $$,
+        array[$$ set local session_replication_role = replica;
+            update app.turn_sources set chunk_id = test.id('two/faq/0') $$,
+            $$ update app.turn_sources set content_hash = '\x00' $$,
+            'update app.turn_sources set source_id = null']),
+    ('D10', 'no moment lies ahead, and what a person verified was there by then', $$
+        select a.attrelid::regclass, a.attname from pg_attribute a
+        join pg_class c on c.oid = a.attrelid
+        where c.relkind = 'r' and c.relnamespace = 'app'::regnamespace and a.attname ~ '_at$'
+            -- what a document declares; a chunk takes no date to come from it
+            and (c.relname, a.attname) <> ('sources', 'verified_at')
+            and test.count_of(format('select from %s where %I > clock_timestamp()',
+                a.attrelid::regclass, a.attname)) > 0
+        union all
+        select 'app.chunks', c.id::text from app.chunks c
+        where c.verified_by is not null and (c.verified_at < c.created_at) is not false
+        union all
+        select 'app.turn_sources', s.turn_id::text from app.turn_sources s
+        join app.turns t on t.tenant_id = s.tenant_id and t.id = s.turn_id
+        where s.verified_at > t.finished_at $$,
+        array[$$ update app.chunks set verified_at = now() + interval '1 hour' $$,
+            $$ update app.turns set created_at = now() + interval '1 hour' $$,
+            $$ update app.chunks set verified_by = test.id('bob'), verified_at = null $$,
+            $$ update app.chunks set verified_by = test.id('bob'),
+                verified_at = created_at - interval '1 day' $$,
+            $$ update app.turn_sources set verified_at = now() - interval '1 day';
+            update app.turns set finished_at = now() - interval '2 days' $$]),
+    -- the model of a vector is that of its index, which is why there is one table for each index
+    ('D11', 'each index has its table, and holds vectors of its model''s size only', $$
+        select i.name from app.embedding_indexes i
+        where to_regclass('app.chunk_embeddings_' || i.name) is null or test.count_of(format(
+            'select from app.chunk_embeddings_%s e where extensions.vector_dims(e.embedding) <> %s',
+            i.name, i.dimensions)) > 0
+        union all
+        select c.relname from pg_class c
+        where c.relnamespace = 'app'::regnamespace and c.relkind = 'r'
+            and c.relname ~ '^chunk_embeddings_' and substr(c.relname, 18) not in (
+                select i.name from app.embedding_indexes i) $$,
+        array[$$ update app.embedding_indexes set dimensions = 1024 where name = 'local' $$,
+            $$ delete from app.embedding_indexes where name = 'fallback' $$,
+            $$ alter table app.chunk_embeddings_primary rename to chunk_embeddings_old $$]),
+    ('D12', 'no text is one that could not be read', $$
+        select x.name from (
+            select c.id::text, c.content from app.chunks c union all
+            select c.id::text, c.heading_path from app.chunks c union all
+            select s.id::text, s.title from app.sources s) x (name, text)
+        where (length(x.text) - length(replace(x.text, chr(65533), ''))) * 100 > length(x.text) $$,
+        array[$$ insert into app.chunks (tenant_id, source_id, content, language)
+                values (test.id('one'), test.id('one/faq'), 'Canone 49 ' || chr(65533), 'it') $$,
+            $$ update app.sources set title = repeat(chr(65533), 3) $$]),
+    ('D13', 'no session keeps an advisory lock, and none waits inside a transaction', $$
+        select l.locktype from pg_locks l
+        where l.locktype = 'advisory'
+            and l.database = (select oid from pg_database where datname = current_database())
+        union all
+        select a.state from pg_stat_activity a
+        where a.datname = current_database() and a.state like 'idle in transaction%' $$,
+        -- TestInvariants_SeeASessionThatWaitsInATransaction plants the other half
+        array['select pg_advisory_xact_lock(1)']);
