@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the SQL and end-to-end tests once more on Postgres 17, the version that Supabase runs.
+# Runs the SQL and end-to-end tests once more on Postgres 17, the version that Supabase runs, and Supabase's
+# linters.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,6 +43,7 @@ start() { # returns whether the server answers; another program may hold the por
 start || start || start || { tail -n 12 "$root$home/log" >&2; exit 1; }
 
 "${as_nobody[@]}" postgres --version
+export PORCHLIGHT_POSTGRES_URL="postgres://supabase_admin:$password@127.0.0.1:$port/postgres?sslmode=disable"
+bash scripts/lint-17.sh
 # one package at a time: they share the server
-PORCHLIGHT_POSTGRES_URL="postgres://supabase_admin:$password@127.0.0.1:$port/postgres?sslmode=disable" \
-    bin/count -p 1 ./tests/sql/... ./tests/e2e/...
+bin/count -p 1 ./tests/sql/... ./tests/e2e/...
