@@ -67,6 +67,7 @@ func runAll(ctx context.Context, m *testing.M) (code int, err error) {
 	if _, err := cluster.Template(ctx); err != nil {
 		return 1, err
 	}
+	defer func() { err = errors.Join(err, checkData(ctx)) }() // of every server, after all have ended
 	if err := <-built; err != nil {
 		return 1, err
 	}

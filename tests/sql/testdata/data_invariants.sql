@@ -143,5 +143,5 @@ insert into test.invariants values
         union all
         select a.state from pg_stat_activity a
         where a.datname = current_database() and a.state like 'idle in transaction%' $$,
-        -- TestInvariants_SeeASessionThatWaitsInATransaction plants the other half
+        -- TestInvariants_AreSeenToBeBroken plants the other half
         array['select pg_advisory_xact_lock(1)']);
