@@ -98,7 +98,7 @@ func TestAccess_TellsWhatWasOpened(t *testing.T) { // T1 T8
 		{"rows of others, updated without looking", `alter policy chunks_update_admin on app.chunks using (true)`, `nothing is expected of\napp.chunks +update .* all/0!check .* verified_at`},
 		{"a row that may be given away", `grant update (tenant_id) on app.reindex_runs to authenticated`, `happened\napp.reindex_runs +move .* check`},
 		{"rows that may be written into another brand", `alter policy reindex_runs_insert_admin on app.reindex_runs with check (true)`, `happened\napp.reindex_runs +insert +- +- +- +ok +ok`},
-		{"a counter", `grant usage on schema private to authenticated; grant select on private.settings to authenticated`, `nothing is expected of\nprivate.settings +select +- +- +- +0 `},
+		{"a counter", `grant usage on schema private to authenticated; grant select on private.installation to authenticated`, `nothing is expected of\nprivate.installation +select +- +- +- +0 `},
 		{"a login that may read by itself", `grant usage on schema app to porchlight_runtime; grant select on app.models to porchlight_runtime`, `happened\napp.models +select +0 `},
 	}
 	database := accessDatabase(t, "opened")

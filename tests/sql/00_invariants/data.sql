@@ -7,15 +7,19 @@ select test.add_source('two', 'faq', '{lantern}', '{1}');
 insert into app.chunk_embeddings_primary
 select tenant_id, id, test.at_cosine(1, 768) from app.chunks;
 insert into app.reindex_runs (tenant_id, is_complete) values (test.id('one'), true);
-insert into app.turns (tenant_id, id, conversation_id, user_id, status, question, finished_at)
-values (test.id('one'), test.id('t'), test.id('t'), test.id('alice'), 'answered', 'why?', now());
-insert into app.turn_sources (tenant_id, turn_id, place, chunk_id, source_id, content_hash, similarity)
-select c.tenant_id, test.id('t'), 0, c.id, c.source_id, c.content_hash, 1
-from app.chunks c where c.id = test.id('one/faq/0');
+-- a turn that was answered from a chunk with one call of two, one that failed, one that runs
+select b.state from unnest('{answered,failed,running}'::text[]) t (id), private.begin_turn(
+    test.id('one'), test.id('alice'), 'why?', test.id(t.id), null, null, '{shared}', now()) b;
+select private.finish_turn(test.id('one'), test.id('alice'), test.id('answered'), 1, 'answered', 'so',
+    'en', null, 'primary', 'gemini-3.5-flash-lite',
+    '[{"model": "gemini-3.5-flash-lite", "outcome": "ok"}]', '{}', array[test.id('one/faq/0')], '{1}',
+    now());
+select private.finish_turn(test.id('one'), test.id('alice'), test.id('failed'), 1, 'failed', null,
+    null, null, null, null, '[]', '{}', '{}', '{}', now());
 
 select set_eq(
     $$ select id from test.invariants where id ~ '^D' $$,
-    array['D1', 'D2', 'D3', 'D4', 'D5', 'D8', 'D9', 'D10', 'D11', 'D12', 'D13'],
+    array(select 'D' || i from generate_series(1, 13) i),
     'the invariants are there');
 select test.check_invariants('^D');
 

@@ -18,11 +18,10 @@ begin
     if exists (select from pg_extension where extname = 'plpgsql_check') then
         -- performance_warnings would be about casts of single values
         return query execute 'select f.name || '': '' || c from functions f
-            join pg_proc p on p.oid = f.oid,
+            -- a trigger function with each table that it stands on
+            left join pg_trigger g on g.tgfoid = f.oid,
             plpgsql_check_function(f.oid, security_warnings => true, compatibility_warnings => true,
-                relid => case when p.prorettype = ''trigger''::regtype
-                    then ''app.chunks''::regclass else 0 end,
-                newtable => case when p.prorettype = ''trigger''::regtype then ''new_chunks'' end) c
+                relid => coalesce(g.tgrelid, 0), newtable => g.tgnewtable, oldtable => g.tgoldtable) c
             where f.language = ''plpgsql''';
     end if;
 end

@@ -46,7 +46,7 @@ insert into test.invariants values
         select name, who from grants where who not in ('authenticated', 'service_role')
             or name !~ '^app\.' or relkind = 'S' $$,
         array['grant select on app.tenants to porchlight_runtime',
-            'grant select on private.settings to service_role',
+            'grant select on private.installation to service_role',
             'grant usage on sequence app.reindex_runs_generation_seq to authenticated']),
     -- has_…_privilege tells what PUBLIC was given too
     ('I10', 'a visitor and the logins themselves hold nothing at all', $$

@@ -68,7 +68,7 @@ insert into test.invariants values
         array['create policy planted on app.turns for select using (true)']),
     ('I', 'no policy lets anybody into a table of private', $$
         select policyname from policies where table_name ~ '^private' $$,
-        array['create policy planted on private.settings for select using (true)']);
+        array['create policy planted on private.installation for select using (true)']);
 
 select plan(1 + test.count_assertions('^I'));
 select cmp_ok((select count(*) from policies), '>=', 28::bigint, 'the policies are found');

@@ -18,8 +18,9 @@ insert into app.turns (tenant_id, id, conversation_id, user_id, status, question
 select m.tenant_id, test.id(t.slug || '/' || m.role), test.id(t.slug || '/' || m.role), m.user_id,
     'running', 'why?'
 from app.members m join app.tenants t on t.id = m.tenant_id;
-insert into app.turn_sources (tenant_id, turn_id, place, content_hash, similarity)
-select tenant_id, id, 0, '\x00', 1 from app.turns;
+insert into app.turn_sources
+    (tenant_id, turn_id, place, content_hash, source_type, title, heading_path, similarity)
+select tenant_id, id, 0, '\x00', 'faq', '', '', 1 from app.turns;
 
 -- Calls of the doors ------------------------------------------------------------------------------
 -- {brand} is one or two. What returns no row had no effect on that brand.
@@ -54,8 +55,10 @@ insert into test.calls values
     ('match_chunks_local', $$ api.match_chunks_local(test.at_cosine(1), 'all-MiniLM-L6-v2',
         'lantern') m where m.chunk_id = any (test.chunk_ids('{brand}')) $$),
     ('begin_turn', $$ api.begin_turn('why?') t where lower(t.brand) = 'brand {brand}' $$),
-    ('finish_turn', $$ api.finish_turn(test.id('{brand}/rep'), 'no_match', null, null, null, '[]',
-        '{}', '{}', '{}') $$),
+    ('reserve_call', $$ api.reserve_call(test.id('{brand}/rep'), 1, 'gemini-embedding-001') $$),
+    ('finish_turn', $$ api.finish_turn(test.id('{brand}/rep'), 1, 'no_match', null, null, null, null,
+        null, '[]', '{}', '{}', '{}') $$),
+    ('stored_turn', $$ api.stored_turn(test.id('{brand}/rep')) $$),
     ('stale_chunks', $$ api.stale_chunks() s where s.chunk_id = any (test.chunk_ids('{brand}')) $$),
     ('verify_chunk', $$ api.verify_chunk(test.id('{brand}/{brand}-open/0')) $$);
 

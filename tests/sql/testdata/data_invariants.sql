@@ -71,6 +71,86 @@ insert into test.invariants values
         array['update app.sources set chunk_ids = chunk_ids[2:]',
             'update app.sources set chunk_ids = chunk_ids || chunk_ids',
             $$ delete from app.chunks where id = test.id('one/faq/0') $$]),
+    ('D6', 'each counter is the sum of its ledger, and not above its cap', $$
+        select 'user_minutes', concat(m.user_id, r.user_id) from (
+            select user_id, minute, count(*) filter (where state <> 'refunded'
+                -- what is refunded later stays in a minute that is over
+                or closed_at >= minute + interval '1 minute') as turns
+            from private.turn_reservations group by user_id, minute) r
+        full join private.user_minutes m on m.user_id = r.user_id
+        where r.minute is null and m.turns > 0 or m.minute is null or r.minute > m.minute
+            or r.minute = m.minute and m.turns <> r.turns
+        union all
+        select 'tenant_days', concat(d.tenant_id, r.tenant_id, ' ', d.day, r.day) from (
+            select tenant_id, day, count(*) filter (where state <> 'refunded') as turns
+            from private.turn_reservations group by tenant_id, day) r
+        full join private.tenant_days d on d.tenant_id = r.tenant_id and d.day = r.day
+        where coalesce(d.turns, -1) <> coalesce(r.turns, 0)
+        union all
+        select 'installation', i.day::text from private.installation i
+        where i.turns <> (select count(*) from private.turn_reservations r
+            where r.global_day = i.day and r.state <> 'refunded')
+        union all
+        select 'model_days', concat(d.pool, r.pool, ' ', d.model, r.model) from (
+            select pool, model, day, count(*) filter (where state <> 'refunded') as calls
+            from private.call_reservations group by pool, model, day) r
+        full join private.model_days d on d.pool = r.pool and d.model = r.model and d.day = r.day
+        where coalesce(d.calls, -1) <> coalesce(r.calls, 0)
+        union all
+        select 'cap of the brand', d.day::text
+        from private.tenant_days d join app.tenant_limits l on l.tenant_id = d.tenant_id
+        where d.turns > l.turns_per_day
+        union all
+        select 'cap of the installation', i.day::text from private.installation i
+        where i.turns > i.turns_per_day
+        union all
+        select 'cap of the model', d.model
+        from private.model_days d join app.models m on m.name = d.model
+        where d.calls > m.calls_per_day
+        union all
+        select 'cap of the user', m.user_id::text from private.user_minutes m
+        where m.turns > (select max(l.turns_per_minute)
+            from private.turn_reservations r join app.tenant_limits l on l.tenant_id = r.tenant_id
+            where r.user_id = m.user_id and r.minute = m.minute) $$,
+        array['update private.user_minutes set turns = turns + 1',
+            $$ update private.user_minutes set minute = minute - interval '1 hour' $$,
+            'delete from private.user_minutes',
+            'update private.tenant_days set turns = turns - 1',
+            'update private.tenant_days set day = day - 1',
+            'update private.installation set turns = turns + 1',
+            'update private.model_days set calls = calls + 1',
+            'delete from private.call_reservations',
+            'update app.tenant_limits set turns_per_day = 1',
+            'update app.tenant_limits set turns_per_minute = 1',
+            'update private.installation set turns_per_day = 1',
+            'update app.models set calls_per_day = 0']),
+    ('D7', 'what is reserved is open as long as its turn runs, and no longer than its lease', $$
+        select r.turn_id, 'beyond its lease' from private.turn_reservations r
+        where r.state = 'open' and r.lease_ends_at < now()
+        union all
+        select r.turn_id, 'its turn has ended' from private.turn_reservations r
+        join app.turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
+        where r.state = 'open' and (t.status <> 'running' or t.run <> r.run)
+        union all
+        select t.id, 'runs for nothing' from app.turns t
+        where t.status = 'running' and not exists (
+            select from private.turn_reservations r
+            where r.tenant_id = t.tenant_id and r.turn_id = t.id and r.run = t.run
+                and r.state = 'open')
+        union all
+        select c.turn_id, 'a call after its turn' from private.call_reservations c
+        join private.turn_reservations r on r.tenant_id = c.tenant_id and r.turn_id = c.turn_id
+            and r.run = c.run
+        where c.state = 'open' and r.state <> 'open' $$,
+        -- the ledger itself lets nobody do so
+        array[$$ set local session_replication_role = replica;
+            update private.turn_reservations set lease_ends_at = now() - interval '1 second' $$,
+            $$ update app.turns set status = 'aborted', finished_at = now()
+            where status = 'running' $$,
+            $$ update private.turn_reservations set state = 'settled', closed_at = now()
+            where state = 'open' $$,
+            $$ set local session_replication_role = replica;
+            update private.call_reservations set state = 'open', closed_at = null $$]),
     ('D8', 'nothing is open for longer than it may run', $$
         select t.id from app.turns t
         where t.status = 'running' and t.created_at < now() - interval '5 minutes'
@@ -112,7 +192,8 @@ insert into test.invariants values
             $$ update app.chunks set verified_by = test.id('bob'),
                 verified_at = created_at - interval '1 day' $$,
             $$ update app.turn_sources set verified_at = now() - interval '1 day';
-            update app.turns set finished_at = now() - interval '2 days' $$]),
+            update app.turns set finished_at = now() - interval '2 days'
+            where finished_at is not null $$]),
     -- the model of a vector is that of its index, which is why there is one table for each index
     ('D11', 'each index has its table, and holds vectors of its model''s size only', $$
         select i.name from app.embedding_indexes i
