@@ -45,8 +45,9 @@ begin atomic
     select private.is_service()
         or exists (
             select from app.members m
-            where m.tenant_id = private.tenant_id() and m.user_id = private.user_id() and m.role = 'admin')
-        or exists (select from app.platform_admins a where a.user_id = private.user_id());
+            where m.tenant_id = (select private.tenant_id()) and m.user_id = (select private.user_id())
+                and m.role = 'admin')
+        or exists (select from app.platform_admins a where a.user_id = (select private.user_id()));
 end;
 comment on function private.is_admin is 'Whether the caller may manage the brand of this request.';
 grant execute on function private.is_admin to authenticated, service_role;

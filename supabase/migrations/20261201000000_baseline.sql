@@ -361,8 +361,9 @@ begin atomic
     select private.is_service()
         or exists (
             select from app.members m
-            where m.tenant_id = private.tenant_id() and m.user_id = private.user_id() and m.role = 'admin')
-        or exists (select from app.platform_admins a where a.user_id = private.user_id());
+            where m.tenant_id = (select private.tenant_id()) and m.user_id = (select private.user_id())
+                and m.role = 'admin')
+        or exists (select from app.platform_admins a where a.user_id = (select private.user_id()));
 end;
 comment on function private.is_admin is 'Whether the caller may manage the brand of this request.';
 grant execute on function private.is_admin to authenticated, service_role;
@@ -2962,19 +2963,25 @@ create function private.stale_chunks(p_tenant_id uuid, p_limit integer, p_now ti
 returns table (
     chunk_id uuid, source_id uuid, source_title text, source_key text, source_url text,
     heading_path text, content text, verified_at timestamptz)
-language sql stable
+language plpgsql stable rows 100
 set search_path = ''
-begin atomic
+as $$
+declare
+    -- a value: row-level security keeps an index from conditions that might leak what they see, such
+    -- as make_interval of a column
+    v_before timestamptz := p_now - make_interval(days => (
+        select l.verified_within_days from app.tenant_limits l where l.tenant_id = p_tenant_id));
+begin
+    return query
     select c.id, s.id, s.title, s.source_key, s.url, c.heading_path, c.content, c.verified_at
     from app.chunks c
     join app.sources s on s.tenant_id = c.tenant_id and s.id = c.source_id
-    join app.tenant_limits l on l.tenant_id = c.tenant_id
     where c.tenant_id = p_tenant_id and c.is_pricing
-        and (c.verified_at is null
-            or c.verified_at < p_now - make_interval(days => l.verified_within_days))
+        and (c.verified_at is null or c.verified_at < v_before)
     order by c.verified_at nulls first, c.id
     limit least(greatest(p_limit, 1), 500);
-end;
+end
+$$;
 comment on function private.stale_chunks is 'See api.stale_chunks.';
 grant execute on function private.stale_chunks to authenticated, service_role;
 

@@ -50,7 +50,7 @@ type attempt struct {
 
 // Every table, view and function of api and app, every command, every caller, the rows of both brands;
 // each cell is what happened when it was tried. Everything of private is tried too, and closed to all.
-func TestAccess_EverybodyMayDoExactlyWhatTheMatrixSays(t *testing.T) { // T1 T6 T7 T8 O64 O65 O67 O73
+func TestAccess_EverybodyMayDoExactlyWhatTheMatrixSays(t *testing.T) { // O64 O65 O67 O73
 	t.Parallel()
 	got := accessMatrix(t, accessDatabase(t, "access"))
 	legend, want := readMatrix(t)
@@ -66,7 +66,7 @@ func TestAccess_EverybodyMayDoExactlyWhatTheMatrixSays(t *testing.T) { // T1 T6 
 }
 
 // What somebody opens, adds or takes away shows in the matrix.
-func TestAccess_TellsWhatWasOpened(t *testing.T) { // T1 T8
+func TestAccess_TellsWhatWasOpened(t *testing.T) {
 	t.Parallel()
 	plants := []struct{ name, sql, tells string }{
 		{

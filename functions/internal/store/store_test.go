@@ -61,7 +61,7 @@ func TestAs_TakesClaimsAsValues(t *testing.T) {
 	}
 }
 
-// The pool has one connection: what the first caller set must be gone for the second.
+// O68: the pool has one connection: what the first caller set must be gone for the second.
 func TestAs_LeavesNothingOfACallerOnTheConnection(t *testing.T) {
 	f := newFixture(t)
 	s := f.open(t, "porchlight_runtime")
