@@ -112,7 +112,7 @@ var planned = []string{
 	`select * from api.stale_chunks()`,
 	`select * from api.stale_chunks(500)`,
 	`select * from api.verify_chunk(test.id('p/33'))`,
-	`select * from api.plan_reindex('faq', test.id('s/3')::text, test.hashes('{""}', '{x}'), '{""}', '{local}')`,
+	`select * from api.plan_reindex(test.id('p3/run'), 'faq', test.id('s/3')::text, test.hashes('{""}', '{x}'), '{""}', '{local}')`,
 	`select count(*) from app.chunks`,
 	`select count(*) from app.chunk_terms`,
 	`select count(*) from app.chunk_embeddings_local`,

@@ -53,7 +53,8 @@ insert into test.invariants values
     ('D3', 'the hash of a chunk is that of its text', $$
         select c.id from app.chunks c
         where c.content_hash <> sha256(convert_to(c.heading_path || e'\n' || c.content, 'UTF8')) $$,
-        array[$$ alter table app.chunks alter content_hash drop expression;
+        array[$$ set local session_replication_role = replica;
+            alter table app.chunks alter content_hash drop expression;
             update app.chunks set content = 'another text' $$]),
     ('D4', 'a passage is stored once for each time that it stands in its source', $$
         select c.source_id from app.chunks c
@@ -63,6 +64,18 @@ insert into test.invariants values
                 drop constraint chunks_tenant_id_source_id_content_hash_occurrence_key;
             insert into app.chunks (tenant_id, source_id, content, language)
             select tenant_id, source_id, content, language from app.chunks $$]),
+    ('D5', 'a source is of the newest run that wrote it', $$
+        select s.id from app.sources s
+        where s.generation <> 0 and not exists (
+                select from app.reindex_runs r
+                where r.tenant_id = s.tenant_id and r.generation = s.generation)
+            or s.generation < (
+                select max(r.generation) from app.reindex_run_sources d
+                join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
+                where d.tenant_id = s.tenant_id and d.source_key = s.source_key
+                    and d.source_type = s.source_type and d.status = 'ready') $$,
+        array['update app.sources set generation = generation + 1',
+            'update app.sources set generation = 0']),
     ('D5', 'a source lists exactly its chunks, so no version is half swapped', $$
         select s.id from app.sources s
         where array(select unnest(s.chunk_ids) order by 1) <> array(
@@ -92,8 +105,11 @@ insert into test.invariants values
             where r.global_day = i.day and r.state <> 'refunded')
         union all
         select 'model_days', concat(d.pool, r.pool, ' ', d.model, r.model) from (
-            select pool, model, day, count(*) filter (where state <> 'refunded') as calls
-            from private.call_reservations group by pool, model, day) r
+            select c.pool, c.model, c.day, sum(c.calls) as calls from (
+                select pool, model, day, (state <> 'refunded')::integer
+                from private.call_reservations union all
+                select pool, model, day, calls from private.reindex_calls) c (pool, model, day, calls)
+            group by c.pool, c.model, c.day) r
         full join private.model_days d on d.pool = r.pool and d.model = r.model and d.day = r.day
         where coalesce(d.calls, -1) <> coalesce(r.calls, 0)
         union all
@@ -119,7 +135,7 @@ insert into test.invariants values
             'update private.tenant_days set day = day - 1',
             'update private.installation set turns = turns + 1',
             'update private.model_days set calls = calls + 1',
-            'delete from private.call_reservations',
+            'delete from private.call_reservations', 'delete from private.reindex_calls',
             'update app.tenant_limits set turns_per_day = 1',
             'update app.tenant_limits set turns_per_minute = 1',
             'update private.installation set turns_per_day = 1',
@@ -156,11 +172,11 @@ insert into test.invariants values
         where t.status = 'running' and t.created_at < now() - interval '5 minutes'
         union all
         select r.id from app.reindex_runs r
-        where r.status = 'running' and r.started_at < now() - interval '1 hour' $$,
+        where r.status = 'running' and r.lease_ends_at < now() $$,
         array[$$ update app.turns set status = 'running', finished_at = null,
                 created_at = now() - interval '6 minutes' $$,
             $$ update app.reindex_runs set status = 'running', finished_at = null,
-                started_at = now() - interval '2 hours' $$]),
+                lease_ends_at = now() - interval '1 second' $$]),
     ('D9', 'a turn notes chunks of its own brand, with the text that they have', $$
         select s.turn_id, s.place from app.turn_sources s
         left join app.turns t on t.tenant_id = s.tenant_id and t.id = s.turn_id
@@ -175,8 +191,9 @@ insert into test.invariants values
         select a.attrelid::regclass, a.attname from pg_attribute a
         join pg_class c on c.oid = a.attrelid
         where c.relkind = 'r' and c.relnamespace = 'app'::regnamespace and a.attname ~ '_at$'
-            -- what a document declares; a chunk takes no date to come from it
-            and (c.relname, a.attname) <> ('sources', 'verified_at')
+            -- what a document declares (a chunk takes no date to come from it), and the end of a lease
+            and (c.relname, a.attname) not in (
+                ('sources', 'verified_at'), ('reindex_runs', 'lease_ends_at'))
             and test.count_of(format('select from %s where %I > clock_timestamp()',
                 a.attrelid::regclass, a.attname)) > 0
         union all

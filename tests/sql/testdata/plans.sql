@@ -15,6 +15,8 @@ insert into app.tenants (id, slug, name) select test.id('p' || t), 'p' || t || '
 insert into app.tenant_limits (tenant_id) select test.id('p' || t) from generate_series(0, 9) t;
 insert into app.members (tenant_id, user_id, role)
 select test.id('p' || t), test.id('p' || t), 'admin' from generate_series(0, 9) t;
+insert into app.reindex_runs (tenant_id, id, is_complete)
+select test.id('p' || t), test.id('p' || t || '/run'), false from generate_series(0, 9) t;
 
 create temporary table new_chunks as
 select test.id('p' || c % 10) as tenant_id, test.id('p/' || c) as id, test.id('s/' || c % 2000) as source_id,
