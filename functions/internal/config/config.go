@@ -36,8 +36,8 @@ type Config struct {
 	GeminiKey     Secret            // empty: no generation, no Gemini index
 	PoolKeys      map[string]Secret // keys of brands with a quota of their own, by quota pool
 	GeminiBaseURL string            // empty: the provider's own
-	LocalModelDir string // empty: no local index
-	LibraryDir    string // empty: nothing to index from
+	LocalModelDir string            // empty: no local index
+	LibraryDir    string            // empty: nothing to index from
 
 	AllowedOrigins []string // as browsers send them; empty: no CORS
 	LogLevel       slog.Level
