@@ -56,7 +56,10 @@ func TestObeying_OnlyWhatTheGuardsLetPassLeaves(t *testing.T) {
 		return func(gemini.Request) gemini.Response { return gemini.Text(text) }
 	}
 	system := func(spell func(string) string) func(gemini.Request) gemini.Response {
-		return func(r gemini.Request) gemini.Response { return gemini.Text(spell(r.System)) }
+		// without the code word, which alone would stop the answer
+		return func(r gemini.Request) gemini.Response {
+			return gemini.Text(spell(strings.ReplaceAll(r.System, "NO_ANSWER", "nothing")))
+		}
 	}
 	user := func(r gemini.Request) gemini.Response { return gemini.Text(r.User()) }
 	const about = "What is the price of the Ember Nook? " // so that a document matches and a model is asked
