@@ -3,7 +3,7 @@
 
 create table app.tenants (
     id uuid primary key default gen_random_uuid(),
-    slug text not null unique check (slug ~ '^[a-z0-9](-?[a-z0-9]){1,62}$'),
+    slug text not null unique check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(slug) <= 63),
     name text not null check (length(name) between 1 and 200),
     status text not null default 'active' check (status in ('active', 'suspended')),
     language text not null default 'en' check (language ~ '^[a-z]{2}$'),

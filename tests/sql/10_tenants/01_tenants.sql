@@ -1,6 +1,6 @@
 -- What a brand may be called and what it may spend.
 begin;
-select plan(22);
+select plan(26);
 
 select is(
     test.outcome(format('insert into app.tenants (slug, name) values (%L, %L)', t.slug, 'A brand')),
@@ -8,10 +8,11 @@ select is(
     concat('slug ', translate(left(t.slug, 20), chr(10), '|'),
         case when t.outcome = '1' then ' is fine' else ' is refused' end))
 from (values
-    ('lumen-energy', '1'), ('a1', '1'), ('one', '23505'), ('a', '23514'), ('', '23514'),
+    ('lumen-energy', '1'), ('a1', '1'), ('a', '1'), ('null', '1'), ('one', '23505'), ('', '23514'),
     ('Lumen', '23514'), ('lumen.', '23514'), ('lumen-', '23514'), ('-lumen', '23514'),
     ('lu--men', '23514'), ('../x', '23514'), (u&'lum\0435n', '23514'),
     ('lumen' || chr(10), '23514'), ('💡', '23514'),
+    (repeat('a', 63), '1'), (repeat('a', 64), '23514'), (repeat('a-', 32) || 'a', '23514'), -- T17
     (repeat('a', 300), '23514'), (null, '23502')
 ) t (slug, outcome);
 
