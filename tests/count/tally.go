@@ -102,7 +102,7 @@ func (t *tally) endTest(e event, p *progress) {
 	delete(p.output, e.Test)
 }
 
-// endPackage prints the package's line. A package that failed without a failed test (it did not
+// endPackage prints the package's line, and what it says beside its tests. A package that failed without a failed test (it did not
 // build, its TestMain failed, it crashed or ran out of time) is one failure.
 func (t *tally) endPackage(e event, p *progress) {
 	if e.Action == "fail" && p.failed == 0 {
@@ -128,6 +128,9 @@ func (t *tally) endPackage(e event, p *progress) {
 		fmt.Fprintf(t.out, ", %d failed", p.failed)
 	}
 	fmt.Fprintf(t.out, "  %.1f s\n", e.Elapsed)
+	if e.Action == "pass" {
+		t.show(p.output[""]) // what it found of the whole run
+	}
 }
 
 func (t *tally) show(output []string) {

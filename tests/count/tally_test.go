@@ -63,6 +63,20 @@ func TestTally(t *testing.T) {
 			nil,
 		},
 		{
+			"what a package says beside its tests is shown",
+			[]string{
+				`{"Action":"output","Package":"p","Test":"TestA","Output":"fine\n"}`,
+				`{"Action":"pass","Package":"p","Test":"TestA"}`,
+				`{"Action":"output","Package":"p","Output":"PASS\n"}`,
+				`{"Action":"output","Package":"p","Output":"7 words, none foreign\n"}`,
+				`{"Action":"output","Package":"p","Output":"ok  \tp\t1.5s\n"}`,
+				`{"Action":"pass","Package":"p","Elapsed":1.5}`,
+			},
+			1, 0,
+			[]string{"ok   p", "s\n7 words, none foreign\n"},
+			[]string{"fine", "PASS", "\t"},
+		},
+		{
 			"a package without tests is not mentioned",
 			[]string{`{"Action":"output","Package":"p","Output":"?   \tp\t[no test files]\n"}`, `{"Action":"skip","Package":"p"}`},
 			0, 0, nil,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,11 +18,12 @@ import (
 
 // What all tests share. Only TestMain writes it.
 var (
-	root       string           // everything that a run writes; the user that Postgres runs as may enter
-	binary     string           // the command
-	cluster    *postgres.Server // one Postgres; every server of the tests has a database of its own in it
-	doorstep   *server          // the server with the two brands of tests/corpora, for tests that change nothing of theirs
-	canaryList map[string][]string
+	root     string           // everything that a run writes; the user that Postgres runs as may enter
+	binary   string           // the command
+	cluster  *postgres.Server // one Postgres; every server of the tests has a database of its own in it
+	doorstep *server          // the server with the two brands of tests/corpora, for tests that change nothing of theirs
+	canary   *canaries        // words that tell whose a text is
+	records  *recorder        // every byte that anybody was told
 )
 
 // The two brands, and the price list of each that nobody has verified in time.
@@ -54,9 +56,11 @@ func runAll(ctx context.Context, m *testing.M) (code int, err error) {
 	if err := os.Chmod(root, 0o711); err != nil {
 		return 1, err
 	}
-	if canaryList, err = readCanaries(); err != nil {
+	if canary, err = readCanaries(); err != nil {
 		return 1, err
 	}
+	records = newRecorder(http.DefaultTransport)
+	http.DefaultTransport = records
 	binary = filepath.Join(root, "porchlight")
 	built := make(chan error, 1)
 	go func() { built <- build(ctx) }() // while Postgres starts
@@ -74,8 +78,16 @@ func runAll(ctx context.Context, m *testing.M) (code int, err error) {
 	if doorstep, err = openDoorstep(ctx); err != nil {
 		return 1, err
 	}
-	defer func() { err = errors.Join(err, doorstep.stop(), doorstep.checkLog()) }()
+	defer func() { err = errors.Join(err, endAll(ctx)) }()
 	return m.Run(), nil
+}
+
+// endAll stops the shared server and looks through everything that was told since the beginning.
+func endAll(ctx context.Context) error {
+	err := errors.Join(doorstep.end(ctx), recordDatabaseLog(ctx, records))
+	summary, foreign := records.search(canary)
+	fmt.Println(summary)
+	return errors.Join(err, foreign)
 }
 
 func build(ctx context.Context) error {

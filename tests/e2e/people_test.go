@@ -43,10 +43,20 @@ func (s *server) admin(t *testing.T, brand string) person {
 	return s.signIn(t, brand, "admin@"+brand+".example")
 }
 
+// operator signs in an admin of the platform.
+func (s *server) operator(t *testing.T) person {
+	t.Helper()
+	const email = "operator@platform.example"
+	s.setPassword(email, "a-long-pass-phrase")
+	s.mustRun(t, "user", "add", email, "--platform-admin", "--password=a-long-pass-phrase")
+	return s.signIn(t, everyBrand, email)
+}
+
 // signIn signs in with the password that was shown when the person was made.
 func (s *server) signIn(t *testing.T, brand, email string) person {
 	t.Helper()
 	p := person{t: t, server: s, email: email, brand: brand}
+	records.knows(email, brand)
 	var session struct {
 		AccessToken string `json:"access_token"`
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -145,6 +146,11 @@ func (s *server) stop() error {
 	return nil
 }
 
+// end stops the server, after what it has stored is recorded, and looks at what it wrote down.
+func (s *server) end(ctx context.Context) error {
+	return errors.Join(s.recordRows(ctx, records), s.stop(), s.checkLog())
+}
+
 // open starts a server of a test's own and stops it at the end of the test.
 func open(t *testing.T, o options) *server {
 	t.Helper()
@@ -153,7 +159,7 @@ func open(t *testing.T, o options) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(s.stop(), s.checkLog()); err != nil {
+		if err := s.end(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
@@ -194,7 +200,21 @@ func runIn(t *testing.T, environment []string, arguments ...string) ran {
 	if err := command.Run(); err != nil && (!errors.As(err, &ended) || ctx.Err() != nil) {
 		t.Fatalf("porchlight %s: %v\n%s", strings.Join(arguments, " "), err, stderr.String())
 	}
+	records.add(ofProcess, screenOf(environment, arguments), "porchlight "+strings.Join(arguments, " "), stdout.String()+stderr.String())
 	return ran{stdout.String(), stderr.String(), command.ProcessState.ExitCode()}
+}
+
+// screenOf says who sees what a command prints: the person whom it signs in, else the operator.
+func screenOf(environment, arguments []string) string {
+	brand := everyBrand
+	for _, text := range append(slices.Clone(environment), arguments...) {
+		for _, name := range []string{"PORCHLIGHT_EMAIL=", "--email="} {
+			if email, ok := strings.CutPrefix(text, name); ok {
+				brand = records.brandOf(email)
+			}
+		}
+	}
+	return brand
 }
 
 // mustRun is run for commands that have to end well.

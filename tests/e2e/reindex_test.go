@@ -102,9 +102,7 @@ func TestReindex_IsForAdminsOfTheBrandAndOfThePlatform(t *testing.T) {
 		t.Errorf("one source: %+v", one)
 	}
 
-	doorstep.setPassword("operator@platform.example", "a-long-pass-phrase")
-	doorstep.mustRun(t, "user", "add", "operator@platform.example", "--platform-admin", "--password=a-long-pass-phrase")
-	operator := doorstep.signIn(t, everyBrand, "operator@platform.example")
+	operator := doorstep.operator(t)
 	for _, slug := range []string{b.slug, skeinwick} {
 		if done := operator.reindex(`{"sources":["faq/english.md","faq/hours.md"],"tenant":"` + slug + `"}`); len(done.Sources) != 2 || done.Added != 0 {
 			t.Errorf("by the platform's admin: %+v", done)
