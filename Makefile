@@ -1,6 +1,6 @@
 # One line a target: what it does is in the script of that name.
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-17 build baseline fmt lint verify check bench
+.PHONY: help demo serve test test-17 build baseline fmt lint verify check bench attack
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -36,3 +36,6 @@ check: lint verify test ## lint, verify and test
 
 bench: ## ratios that matter, as a table
 	@bash scripts/bench.sh
+
+attack: ## attack a server many times and at once; a table of what came of it
+	@bash scripts/attack.sh

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"porchlight/functions/local/postgres"
+	"porchlight/tests/served"
 )
 
 // timing is how long one question took: as the server says, in whole milliseconds, and as the client
@@ -38,13 +36,13 @@ func measureDemo(ctx context.Context, s sizes, p *progress, results *table) (err
 		return err
 	}
 	p.begin("Building the command and indexing the brands of the demo with it")
-	server, err := serve(ctx, dir)
+	server, err := served.Start(ctx, dir, "tests/corpora")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	if err := server.liftLimits(ctx); err != nil {
-		return fmt.Errorf("lift the limits of the brands: %w", err)
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if err := server.LiftLimits(ctx); err != nil {
+		return err
 	}
 	p.begin("Asking the questions of the demo")
 	var timings []timing
@@ -53,7 +51,7 @@ func measureDemo(ctx context.Context, s sizes, p *progress, results *table) (err
 		return fmt.Errorf("find tests/corpora/*/questions.yaml from the root of the repository: %w", err)
 	}
 	for _, file := range files {
-		more, err := server.askAll(ctx, file, s.repeats)
+		more, err := askAll(ctx, server, file, s.repeats)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -63,23 +61,8 @@ func measureDemo(ctx context.Context, s sizes, p *progress, results *table) (err
 	return nil
 }
 
-// liftLimits lets a rep ask more than ten questions a minute.
-func (s *served) liftLimits(ctx context.Context) error {
-	database, err := postgres.Find(ctx, s.data)
-	if err != nil {
-		return err
-	}
-	conn, err := connect(ctx, database.AdminURL(database.Database()))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	_, err = conn.Exec(ctx, `update app.tenant_limits set turns_per_minute = 1000, turns_per_day = 1000000`)
-	return err
-}
-
 // askAll asks the questions of a brand that have an answer, some times over.
-func (s *served) askAll(ctx context.Context, file string, repeats int) (timings []timing, err error) {
+func askAll(ctx context.Context, s *served.Server, file string, repeats int) (timings []timing, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -92,7 +75,7 @@ func (s *served) askAll(ctx context.Context, file string, repeats int) (timings 
 	if err := yaml.Unmarshal(text, &questions); err != nil {
 		return nil, err
 	}
-	token, err := s.signIn(ctx, "rep@"+filepath.Base(filepath.Dir(file))+".example")
+	token, err := s.SignIn(ctx, "rep@"+filepath.Base(filepath.Dir(file))+".example")
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +84,7 @@ func (s *served) askAll(ctx context.Context, file string, repeats int) (timings 
 			if len(q.Sources) == 0 || q.Kind == "stale" {
 				continue
 			}
-			t, err := s.ask(ctx, token, q.Question)
+			t, err := ask(ctx, s, token, q.Question)
 			if err != nil {
 				return nil, fmt.Errorf("ask %q: %w", q.Question, err)
 			}
@@ -113,66 +96,23 @@ func (s *served) askAll(ctx context.Context, file string, repeats int) (timings 
 	return timings, nil
 }
 
-func (s *served) signIn(ctx context.Context, email string) (token string, err error) {
-	var session struct {
-		AccessToken string `json:"access_token"`
-	}
-	response, err := s.post(ctx, "/auth/v1/token?grant_type=password", "",
-		map[string]string{"email": email, "password": s.passwords[email]})
-	if err != nil {
-		return "", fmt.Errorf("sign in %s: %w", email, err)
-	}
-	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&session); err != nil {
-		return "", fmt.Errorf("sign in %s: %w", email, err)
-	}
-	return session.AccessToken, nil
-}
-
 // ask asks one question and reads the answer to its last byte.
-func (s *served) ask(ctx context.Context, token, question string) (t timing, err error) {
+func ask(ctx context.Context, s *served.Server, token, question string) (t timing, err error) {
 	begun := time.Now()
-	response, err := s.post(ctx, "/v1/ask", token, map[string]string{"question": question})
+	reply, err := s.Send(ctx, http.MethodPost, "/v1/ask", token, map[string]string{"question": question})
+	if err == nil {
+		err = reply.Refused()
+	}
 	if err != nil {
-		return t, err
-	}
-	defer response.Body.Close()
-	var last []byte
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		last = append(last[:0], lines.Bytes()...)
-	}
-	if err := lines.Err(); err != nil {
 		return t, err
 	}
 	t.seen = time.Since(begun)
+	lines := bytes.Split(bytes.TrimSpace(reply.Body), []byte("\n"))
+	last := lines[len(lines)-1]
 	if !bytes.Contains(last, []byte(`"type":"done"`)) {
 		return t, fmt.Errorf("the answer ended with %s", last)
 	}
 	return t, json.Unmarshal(last, &t)
-}
-
-// post sends a JSON body; a status that is not 2xx is an error.
-func (s *served) post(ctx context.Context, path, token string, body any) (*http.Response, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path, bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/x-ndjson")
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err == nil && response.StatusCode/100 != 2 {
-		defer response.Body.Close()
-		reason, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		err = fmt.Errorf("%s: %s", response.Status, reason)
-	}
-	return response, err
 }
 
 func report(timings []timing, results *table) {
