@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,34 +66,6 @@ func TestBrands_APrivateDocumentIsForAdmins(t *testing.T) {
 	doorstep.rep(t, glowmere).ask(question).mustNotSay(t, "€52", "Cinderline", "commission")
 	doorstep.rep(t, skeinwick).ask(question).mustNotSay(t, "€52")
 	doorstep.admin(t, skeinwick).ask(question).mustNotSay(t, "€52")
-}
-
-// A brand that is named anywhere but in the token and the tables has no effect.
-func TestBrands_NamingAnotherOneHasNoEffect(t *testing.T) {
-	t.Parallel()
-	const question = "What is the monthly fee for Threadlight 300?"
-	body := encode(t, map[string]string{"question": question})
-	rep := doorstep.rep(t, glowmere)
-	want := rep.ask(question)
-	for _, c := range []struct{ name, path, header string }{
-		{"in the query", "/v1/ask?tenant=" + skeinwick, "X-Nothing: x"},
-		{"in the query, as an id", "/v1/ask?tenant_id=" + skeinwick, "X-Nothing: x"},
-		{"in a header", "/v1/ask", "X-Tenant: " + skeinwick},
-		{"in a header, as an id", "/v1/ask", "X-Tenant-Id: " + skeinwick},
-		{"in the setting of the database", "/v1/ask", "Porchlight.tenant: " + skeinwick},
-		{"in a cookie", "/v1/ask", "Cookie: tenant=" + skeinwick},
-		{"as the profile", "/v1/ask", "Accept-Profile: " + skeinwick},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			doorstep.told.add(question)
-			r := rep.with(t).post(c.path, body, c.header)
-			r.want(t, http.StatusOK, "")
-			got := readAnswer(t, r)
-			if got.Outcome != "no_match" || got.said() != want.said() {
-				t.Errorf("%s: %s", got.Outcome, got.said())
-			}
-		})
-	}
 }
 
 // A document that gives orders to the reader's model is not obeyed, and what stands beside an order is
