@@ -76,12 +76,16 @@ func (f fixture) open(t *testing.T, role string) *store.Store {
 	return s
 }
 
-func (f fixture) register(t *testing.T, s *store.Store, slug string, members map[string]string) (id string) {
-	t.Helper()
-	id, err := s.RegisterTenant(t.Context(), store.Service(""), map[string]any{
+func brand(slug string) map[string]any {
+	return map[string]any{
 		"slug": slug, "name": "Brand " + slug, "language": "en", "time_zone": "UTC",
 		"personas": map[string]any{"en": map[string]string{"persona": "Warm.", "fallback": "I would rather not guess."}},
-	})
+	}
+}
+
+func (f fixture) register(t *testing.T, s *store.Store, slug string, members map[string]string) (id string) {
+	t.Helper()
+	id, err := s.RegisterTenant(t.Context(), store.Service(""), brand(slug))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,16 +61,38 @@ func TestAs_TakesClaimsAsValues(t *testing.T) {
 	}
 }
 
-// O68: the pool has one connection: what the first caller set must be gone for the second.
+// O68: the pool has one connection: what a caller set must be gone for the next, however the call ended.
 func TestAs_LeavesNothingOfACallerOnTheConnection(t *testing.T) {
 	f := newFixture(t)
 	s := f.open(t, "porchlight_runtime")
-	if _, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil); err != nil {
+	fresh, err := s.Left(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := identity.Principal{Role: "authenticated", Claims: []byte("{}")}
-	if _, err := s.BeginTurn(t.Context(), nobody, turn.Question{Text: "q"}, nil); code(err) != problem.NotAMember {
-		t.Errorf("nobody got %v", err)
+	if fresh.Role != "none" || fresh.Claims+fresh.Tenant != "" || len(fresh.Others) != 0 {
+		t.Fatalf("a connection that nobody used says %+v", fresh)
+	}
+	named := f.alice
+	named.Tenant = "one"
+	nobody := identity.Principal{Role: "authenticated", Claims: []byte("{}"), Tenant: "two"}
+	calls := []struct {
+		name string
+		call func() error
+		code problem.Code
+	}{
+		{"a write", func() error { _, err := s.BeginTurn(t.Context(), named, turn.Question{Text: "q"}, nil); return err }, ""},
+		{"a read", func() error { _, err := s.MatchChunks(t.Context(), named, search("q")); return err }, ""},
+		{"a refusal", func() error { _, err := s.ListTenants(t.Context(), named); return err }, problem.NotAnAdmin},
+		{"nobody", func() error { _, err := s.BeginTurn(t.Context(), nobody, turn.Question{Text: "q"}, nil); return err }, problem.NotAMember},
+	}
+	for _, c := range calls {
+		if err := c.call(); code(err) != c.code {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+		left, err := s.Left(t.Context())
+		if diff := cmp.Diff(fresh, left); diff != "" || err != nil {
+			t.Errorf("%s left something on the connection: %s (%v)", c.name, diff, err)
+		}
 	}
 }
 
