@@ -1,6 +1,6 @@
 -- Where things live, and the login of the functions.
 begin;
-select plan(8);
+select plan(11);
 
 -- O53: on hosted Supabase the extension is in extensions, and functions run with an empty path
 select is(
@@ -44,6 +44,34 @@ select is(
     (select array[is_unsafe::text, login] from api.check_login()),
     array['true', session_user::text],
     'check_login tells a login that row-level security does not hold');
+
+-- the two rights that get past policies, each alone; such a login may have any name, and it is judged
+-- by what it is and not by the role that it became
+create function pg_temp.checked_as(p_login text) returns text
+language plpgsql
+as $$
+declare
+    v_checked text;
+begin
+    execute format('set local session authorization %I', p_login);
+    set local role authenticated;
+    select c.login || ' ' || c.is_unsafe into v_checked from api.check_login() c;
+    set local session authorization default;
+    return v_checked;
+end
+$$;
+create role test_superuser login superuser nobypassrls in role authenticated;
+create role test_bypass login nosuperuser bypassrls in role authenticated;
+create role test_neither login nosuperuser nobypassrls in role authenticated;
+select is(
+    pg_temp.checked_as('test_superuser'), 'test_superuser true',
+    'one that is only a superuser is unsafe');
+select is(
+    pg_temp.checked_as('test_bypass'), 'test_bypass true',
+    'so is one that only has BYPASSRLS');
+select is(
+    pg_temp.checked_as('test_neither'), 'test_neither false',
+    'one that has neither may serve');
 
 select * from finish();
 rollback;
