@@ -32,8 +32,8 @@ func StatesPrice(text string) bool {
 			return true
 		}
 	}
-	return free.MatchString(line) || atNoPrice.MatchString(line) ||
-		dashed.MatchString(line) || roundSum.MatchString(line) || otherMoney.MatchString(line)
+	return free.MatchString(line) || atNoPrice.MatchString(line) || dashed.MatchString(line) ||
+		roundSum.MatchString(line) || otherMoney.MatchString(line) || columned.MatchString(line)
 }
 
 // The shapes are looser than what the guard of numbers reads: they rank sentences and hold old prices
@@ -46,5 +46,7 @@ var (
 	roundSum = regexp.MustCompile(`\b(thousands?|tausende?|mil|miles|dozens?|dutzend|docenas?|half an?|halber|halben|medio|millions?|million(?:en)?|millon(?:es)?) (?:of |de )?` +
 		`(€|eur|euros?|dollars?|dolar|dolares|usd|pounds?|pfund|libras?|gbp|franken|francs?|francos?|chf|cents?|centimos?|pence)`)
 	// otherMoney is an amount in a currency that the guard of numbers does not convert.
-	otherMoney = regexp.MustCompile(`\d ?(?:kr|kronen|kronor|kroner|coronas|dkk|sek|nok|pln|zł|złoty|zloty|kc|czk|ft|forint|huf)(?:[^\p{L}]|$)|\b(?:dkk|sek|nok|pln|czk|huf) ?\d|[₠-⃏] ?\d|\d ?[₠-⃏]`)
+	otherMoney = regexp.MustCompile(`\d ?(?:kr|kronen|kronor|kroner|coronas|dkk|sek|nok|pln|zł|złoty|zloty|kc|czk|ft|forint|huf)(?:[^\p{L}]|$)|\b(?:dkk|sek|nok|pln|czk|huf) ?\d|[₠-⃏] ?\d|\d ?(?:[₠-⃏元円]|欧元|يورو|\x{110b}\x{116f}\x{11ab})`) // the last is 원, taken apart by plain
+	// columned is an amount under a column whose name has the currency: "Monthly fee (€): 12,50".
+	columned = regexp.MustCompile(`(?:[€$£¥₠-⃏]|\b(?:eur|usd|gbp|chf|ct|dkk|sek|nok|pln|czk|huf)\b)[^:;]{0,20}: ?[-+]?\d`)
 )
