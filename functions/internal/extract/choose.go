@@ -11,7 +11,7 @@ func (s scorer) answer(limit int) Answer {
 	if start == nil {
 		return Answer{}
 	}
-	if start.IsStale && start.isPrice {
+	if start.isHeld() {
 		return Answer{Held: true, HeldChunk: start.ChunkID}
 	}
 	picked := s.window(start, limit)
@@ -20,6 +20,9 @@ func (s scorer) answer(limit int) Answer {
 	}
 	return answerOf(picked)
 }
+
+// isHeld says whether a passage states a price that nobody verified in time: it is never said.
+func (p *passage) isHeld() bool { return p.IsStale && p.isPrice }
 
 // start returns the passage that the answer begins with, nil when none answers.
 func (s scorer) start(limit int) *passage {
@@ -86,13 +89,13 @@ func (s scorer) window(start *passage, limit int) []*passage {
 	isIntro := start.text[len(start.text)-1] == ':'
 	for p := start.next(); p != nil && len(picked) < limit; p = p.next() {
 		if start.row != nil {
-			if p.row != nil && s.score(p) >= s.score(start)-tie {
+			if p.row != nil && !p.isHeld() && s.score(p) >= s.score(start)-tie {
 				picked = append(picked, p)
 			}
 			continue
 		}
 		follows := whole || isIntro || p.paragraph == start.paragraph && p.share > 0
-		if p.row != nil && !isIntro || p.isQuestion || !follows || s.speaksOfOthers(p) || p.IsStale && p.isPrice {
+		if p.row != nil && !isIntro || p.isQuestion || !follows || s.speaksOfOthers(p) || p.isHeld() {
 			break
 		}
 		picked = append(picked, p)

@@ -109,7 +109,7 @@ func (s scorer) isBeside(p *passage) bool {
 func (s scorer) mayPrice(p *passage) bool {
 	switch {
 	case p.row != nil:
-		return p.IsStale && p.isPrice && !s.refuses(p)
+		return p.isHeld() && !s.refuses(p)
 	case p.isQuestion:
 		return p.next().isMoney
 	case s.isReply(p.chunk) && s.inHeading(p.chunk) >= minHeading:
