@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"porchlight/functions/internal/corpus"
 	"porchlight/functions/internal/guard"
@@ -108,6 +109,13 @@ func TestAnswer_HoldsAStalePrice(t *testing.T) { // O104
 			t.Errorf("%s: %+v", question, a)
 		}
 	}
+	// in prose, whether or not a price is what was asked for
+	for _, question := range []string{"What does the mast cost?", "How long does the mast last?", "What do members of the harbour get?"} {
+		prose := stale("prose", "article", "Masts", "The mast costs 777 € and lasts ten years.\n\nMembers of the harbour get 15 % off.")
+		if a := ask(t, question, prose, tooDear); !a.Held || a.HeldChunk != "prose" || len(a.Sentences) != 0 || len(a.Used) != 0 {
+			t.Errorf("%s: %+v", question, a)
+		}
+	}
 }
 
 func TestAnswer_QuotesAStaleDocumentWhereItStatesNoPrice(t *testing.T) {
@@ -118,11 +126,32 @@ func TestAnswer_QuotesAStaleDocumentWhereItStatesNoPrice(t *testing.T) {
 }
 
 func TestAnswer_PrefersAFreshPriceToAStaleOne(t *testing.T) {
-	stale := tariffs
-	stale.ChunkID, stale.IsStale, stale.VerifiedAt = "stale", true, on(1, 1)
-	a := ask(t, "What does Kestrel cost?", stale, tariffs)
-	if a.Held || !slices.Equal(a.Used, []string{"tariffs"}) || !a.AsOf.Equal(*tariffs.VerifiedAt) {
-		t.Errorf("got %+v", a)
+	aged := func(m corpus.Match) corpus.Match {
+		m.ChunkID, m.IsStale, m.VerifiedAt = "stale", true, on(1, 1)
+		return m
+	}
+	told := corpus.Match{
+		ChunkID: "told", SourceType: "price", SourceTitle: "News", HeadingPath: "News", Language: "en", IsPricing: true,
+		VerifiedAt: on(11, 9), Content: "Galeleaf Small costs 91 € this season.",
+	}
+	for _, tc := range []struct {
+		rule, question string
+		matches        []corpus.Match
+		want           corpus.Match
+	}{
+		{"the same row", "What does Kestrel cost?", []corpus.Match{aged(tariffs), tariffs}, tariffs},
+		{"the same sentence", "How much is Galeleaf Small?", []corpus.Match{aged(told), told}, told},
+		{"a sentence, where only the row is old", "What does Galeleaf Small cost this season?", []corpus.Match{oldSails, told}, told},
+		{"rows, where only a sentence is old that says more", "weekly price of the Ternfell boats in summer", []corpus.Match{
+			boats, stale("summer", "price", "Summer", "In summer the weekly price of the Ternfell boats is 777 €."),
+		}, boats},
+	} {
+		t.Run(tc.rule, func(t *testing.T) {
+			a := ask(t, tc.question, tc.matches...)
+			if a.Held || !slices.Equal(a.Used, []string{tc.want.ChunkID}) || !a.AsOf.Equal(*tc.want.VerifiedAt) {
+				t.Errorf("got %+v", a)
+			}
+		})
 	}
 }
 
@@ -141,6 +170,15 @@ func TestAnswer_DatesThePriceByTheOldestChunkUsed(t *testing.T) {
 	a := ask(t, "What does Kestrel cost?", tariffs, lines)
 	if a.AsOf == nil || !a.AsOf.Equal(*tariffs.VerifiedAt) {
 		t.Errorf("as of %v", a.AsOf)
+	}
+	older := islands
+	older.ChunkID, older.VerifiedAt, older.Content = "older", on(time.October, 2), "Line: Reedwire 60; Download: 60 Mbit/s; Monthly fee: 20.10 €."
+	few := islands
+	few.Content, _, _ = strings.Cut(islands.Content, "\n")
+	for _, matches := range [][]corpus.Match{{few, older}, {older, few}} {
+		if a := ask(t, "How much is Reedwire?", matches...); len(a.Used) != 2 || a.AsOf == nil || !a.AsOf.Equal(*older.VerifiedAt) {
+			t.Errorf("as of %v: %+v", a.AsOf, a)
+		}
 	}
 	if a := ask(t, "Wie kündige ich meinen Vertrag?", faqDE); a.AsOf != nil {
 		t.Errorf("an answer without a price is dated %v", a.AsOf)

@@ -126,9 +126,31 @@ func TestAnswer_PricesFromProseByTheExactName(t *testing.T) {
 }
 
 func TestAnswer_HoldsAStaleFamilyEvenWhereItsNameIsLoose(t *testing.T) {
-	for _, question := range []string{"How much is Galeleaf?", "¿Cuánto cuesta un Galeleaf Small?", "Galeleaf gear price", "Was kostet Galeleaf Large?"} {
-		if a := ask(t, question, oldSails); !a.Held || a.HeldChunk != "sails" {
-			t.Errorf("%s: %+v", question, a)
+	care := corpus.Match{
+		ChunkID: "care", SourceType: "policy", SourceTitle: "Sail care", HeadingPath: "Sail care › Repair", Language: "en",
+		Content: "Repair of a sail takes a week on the northern pier. Regatta crews bring old sails in spring.",
+	}
+	oldBoats := boats
+	oldBoats.IsStale = true
+	for _, tc := range []struct {
+		question string
+		old      corpus.Match
+		isHeld   bool
+	}{
+		{"How much is Galeleaf?", oldSails, true},
+		{"¿Cuánto cuesta un Galeleaf Small?", oldSails, true},
+		{"Galeleaf gear price", oldSails, true},
+		{"Was kostet Galeleaf Large?", oldSails, true},
+		{"How much is the Galeleaf for a regatta crew in spring?", oldSails, true}, // a small share of the question
+		{"How much is the Galeleaf Small repair?", oldSails, true},                 // of a fresh one it would be no answer
+		{"How much is the boat for houseboats?", oldBoats, true},                   // no row decides
+		{"How much is the Ottermoor with an engine?", oldBoats, false},             // what no row has is no old price
+		{"How much is the winter cover with an engine?", oldBoats, false},
+		{"How much is the sail repair?", boats, false}, // nor do fresh rows answer where none decides
+	} {
+		a := ask(t, tc.question, tc.old, care)
+		if a.Held != tc.isHeld || a.Held && a.HeldChunk != tc.old.ChunkID || len(a.Sentences) > 0 {
+			t.Errorf("%s: %+v", tc.question, a)
 		}
 	}
 }
@@ -152,10 +174,31 @@ func TestAnswer_TakesNamedPricesFromBelowTheThreshold(t *testing.T) {
 	if a := below("¿Cuánto cuesta Galeleaf Small?", oldSails); !a.Held {
 		t.Errorf("an old row: %+v", a)
 	}
+	oldTalk := islandTalk
+	oldTalk.IsStale = true
+	if a := below("¿Cuánto cuesta Reedwire 200?", oldTalk); !a.Held || a.HeldChunk != "talk" || len(a.Sentences) > 0 {
+		t.Errorf("an old sentence: %+v", a)
+	}
 	for _, question := range []string{"What is the fee for family homes?", "How do I leave early?", "What does leaving early cost?"} {
 		if a := below(question, islands, leavingIsland); len(a.Sentences) > 0 || a.Held {
 			t.Errorf("%s: %q", question, texts(a))
 		}
+	} // what reaches the threshold goes before
+	other := islandTalk
+	other.ChunkID, other.Content = "other", "Reedwire 200 costs €31.60 a month."
+	a, err := Extractor{}.Answer(context.Background(), Input{
+		Question: "How much is Reedwire 200 a month?", Matches: []corpus.Match{islandTalk}, Others: []corpus.Match{other},
+	})
+	if err != nil || !slices.Equal(a.Used, []string{"talk"}) {
+		t.Errorf("beside one that reaches it: %+v (%v)", a, err)
+	}
+	// and nothing from below it is added
+	other.Content = "The delivery of an Ottermoor costs 66 €."
+	a, err = Extractor{}.Answer(context.Background(), Input{
+		Question: "How much is an Ottermoor and the delivery?", Matches: []corpus.Match{boats}, Others: []corpus.Match{other},
+	})
+	if err != nil || !slices.Equal(a.Used, []string{"boats"}) {
+		t.Errorf("as a second part: %+v (%v)", a, err)
 	}
 }
 
