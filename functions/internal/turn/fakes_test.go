@@ -183,8 +183,11 @@ func (s *stage) useWriter() {
 
 func (s *stage) useExtract(a extract.Answer) { s.Extractor = fakeExtractor{s.store.t, &a} }
 
+// question is what the stage asks.
+const question = "What does Home Flex cost?"
+
 func (s *stage) ask(ctx context.Context) error {
-	return s.Ask(ctx, identity.Principal{}, turn.Question{Text: "What does Home Flex cost?"}, func(e turn.Event) error {
+	return s.Ask(ctx, identity.Principal{}, turn.Question{Text: question}, func(e turn.Event) error {
 		s.events = append(s.events, e)
 		return nil
 	})

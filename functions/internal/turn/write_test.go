@@ -46,11 +46,24 @@ func TestAsk_ShowsModelsOnlyFreshEvidence(t *testing.T) {
 	if err := s.ask(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p := s.writer.prompt; strings.Contains(p.User+p.System, "99 €") || !strings.Contains(p.User, "12,50 €") {
+	p := s.writer.prompt
+	if strings.Contains(p.User+p.System, "99 €") || !strings.Contains(p.User, "12,50 €") {
 		t.Errorf("the prompt is %+v", p)
 	}
-	if strings.Contains(s.writer.prompt.System, "12,50 €") {
-		t.Error("evidence is in the system instruction")
+	if !strings.Contains(p.User, question) || len(p.History) != 0 {
+		t.Errorf("the question is not in the user turn alone: %+v", p)
+	}
+	for name, text := range map[string]string{"evidence": "12,50 €", "the title of a document": stale.SourceTitle, "the question": question} {
+		if strings.Contains(p.System, text) {
+			t.Errorf("%s is in the system instruction", name)
+		}
+	}
+	// what the answer rests on, as it is told and logged, is what the model saw
+	if used := s.store.finished[0].Used; len(used) != 1 || used[0].ChunkID != price().ChunkID {
+		t.Errorf("logged as used: %+v", used)
+	}
+	if sources := s.events[2].Sources; len(sources) != 1 || sources[0].IsStale {
+		t.Errorf("told as sources: %+v", sources)
 	}
 }
 
