@@ -1,7 +1,7 @@
 -- O51 O52: a small brand beside a big one. The search is exact: always the best rows, always
 -- min(k, rows of the brand) of them, and never a row of somebody else.
 begin;
-select plan(12);
+select plan(16);
 
 -- brand two has 500 chunks that are nearly the question and 300 in all directions; brand one seven
 select test.add_source('two', 'near', array(select 'near ' || i from generate_series(1, 500) i),
@@ -85,6 +85,48 @@ select is_empty(
     from api.match_chunks_local(test.at_cosine(1), 'all-MiniLM-L6-v2', 'near wide', 50) m
     where m.content !~ 'few' or m.is_relevant $$,
     'the words of the neighbour find nothing and answer nothing');
+
+-- An approximate index over all brands on each table, planted by somebody who does not know better,
+-- and a planner that would take it wherever it can: nothing changes, because no search orders or
+-- cuts the rows of a table. The vectors of the other indexes are the same, lengthened by zeros.
+select test.act_as('superuser');
+create function pg_temp.lengthened(p_vector extensions.vector) returns extensions.vector
+language sql immutable
+as $$ select (p_vector::real[] || array_fill(0::real, array[384]))::extensions.vector $$;
+insert into app.chunk_embeddings_primary
+select e.tenant_id, e.chunk_id, pg_temp.lengthened(e.embedding) from app.chunk_embeddings_local e;
+insert into app.chunk_embeddings_fallback select * from app.chunk_embeddings_primary;
+create index on app.chunk_embeddings_primary using hnsw (embedding extensions.vector_cosine_ops);
+create index on app.chunk_embeddings_fallback using hnsw (embedding extensions.vector_cosine_ops);
+create index on app.chunk_embeddings_local using hnsw (embedding extensions.vector_cosine_ops);
+set local enable_seqscan = off;
+set local enable_sort = off;
+discard plans; -- those made before the indexes
+select is(
+    (select count(*) from (
+        select e.tenant_id from app.chunk_embeddings_local e
+        order by e.embedding operator(extensions.<=>) test.at_cosine(1) limit 40
+    ) e where e.tenant_id = test.id('one')),
+    0::bigint, 'a search by way of an approximate index loses the small brand');
+create function pg_temp.found_in(p_index text) returns setof uuid
+language plpgsql
+as $$
+begin
+    return query execute format('select m.chunk_id
+        from questions q, app.embedding_indexes i,
+            api.match_chunks_%s(case i.dimensions when 384 then q.vector
+                else pg_temp.lengthened(q.vector) end, i.model, '''', 7)
+                with ordinality m (chunk_id, b, c, d, e, f, g, h, i, j, k, l, m, n, place)
+        where i.name = %L order by q.name, m.place', p_index, p_index);
+end
+$$;
+select test.act_as('alice');
+select results_eq(
+    format('select * from pg_temp.found_in(%L)', i.name),
+    $$ select b.id from questions q, pg_temp.best(q.name, 'one', 7) with ordinality b (id, place)
+    order by q.name, b.place $$,
+    'with one on its table the index ' || i.name || ' is searched as exactly')
+from app.embedding_indexes i order by i.name;
 
 select * from finish();
 rollback;
