@@ -33,11 +33,12 @@ func (f fixture) doors(t *testing.T) []door {
 	if err != nil || len(stale) != 1 {
 		t.Fatalf("stale: %+v, %v", stale, err)
 	}
-	run, _, err := s.StartReindex(t.Context(), f.bob, false)
+	started, err := s.StartReindex(t.Context(), f.bob, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"})
+	run := started.RunID
+	begun, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +53,26 @@ func (f fixture) doors(t *testing.T) []door {
 			return err
 		}},
 		{"plan_reindex", runtime, true, func(s *store.Store) error {
-			_, err := s.PlanReindex(t.Context(), f.bob, src, chunks, []string{"local"})
+			_, err := s.PlanReindex(t.Context(), f.bob, run, src, chunks, []string{"local"})
 			return err
 		}},
 		{"get_reindex", runtime, true, func(s *store.Store) error {
 			_, err := s.GetReindex(t.Context(), f.bob, run)
+			return err
+		}},
+		{"renew_reindex", runtime, true, func(s *store.Store) error {
+			return s.RenewReindex(t.Context(), f.bob, run)
+		}},
+		{"stored_turn", runtime, true, func(s *store.Store) error {
+			_, err := s.StoredTurn(t.Context(), f.alice, begun.TurnID)
+			return err
+		}},
+		{"reserve_call", runtime, false, func(s *store.Store) error {
+			_, err := s.ReserveCall(t.Context(), f.alice, begun.TurnID, begun.Run, "gemini-3.6-flash")
+			return err
+		}},
+		{"take_reindex_call", runtime, false, func(s *store.Store) error {
+			_, err := s.TakeReindexCall(t.Context(), f.bob, run, "gemini-embedding-001")
 			return err
 		}},
 		{"stale_chunks", runtime, true, func(s *store.Store) error {
@@ -68,23 +84,24 @@ func (f fixture) doors(t *testing.T) []door {
 			return err
 		}},
 		{"begin_turn", runtime, false, func(s *store.Store) error {
-			_, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q", TurnID: uuid.NewString()})
+			_, err := s.BeginTurn(t.Context(), f.alice, turn.Question{Text: "q", TurnID: uuid.NewString()}, nil)
 			return err
 		}},
 		{"finish_turn", runtime, false, func(s *store.Store) error {
-			return s.FinishTurn(t.Context(), f.alice, turn.Finished{TurnID: begun.TurnID, Status: turn.NoMatch})
+			return s.FinishTurn(t.Context(), f.alice, turn.Finished{TurnID: begun.TurnID, Run: begun.Run, Status: turn.NoMatch})
 		}},
 		{"start_reindex", runtime, false, func(s *store.Store) error {
-			_, _, err := s.StartReindex(t.Context(), f.bob, false)
+			_, err := s.StartReindex(t.Context(), f.bob, false)
 			return err
 		}},
 		{"apply_reindex", runtime, false, func(s *store.Store) error {
-			_, err := s.ApplyReindex(t.Context(), f.bob, run, src, chunks, []int{0}, nil)
+			_, err := s.ApplyReindex(t.Context(), f.bob, run, store.Apply{Source: src, Chunks: chunks, New: []int{0}})
 			return err
 		}},
 		{"put_embeddings", runtime, false, func(s *store.Store) error {
 			v := store.Vectors{Index: "local", Model: "all-MiniLM-L6-v2", Places: []int{0}, Values: [][]float32{vector(1)}}
-			_, err := s.ApplyReindex(t.Context(), f.bob, run, other, chunks, []int{0}, []store.Vectors{v})
+			a := store.Apply{Source: other, Chunks: chunks, New: []int{0}, Vectors: []store.Vectors{v}}
+			_, err := s.ApplyReindex(t.Context(), f.bob, run, a)
 			return err
 		}},
 		{"fail_source", runtime, false, func(s *store.Store) error {
