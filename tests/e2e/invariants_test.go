@@ -74,7 +74,7 @@ func violationsIn(ctx context.Context, database string) (violations []string, er
 // What checkData does at the end, on rows that are broken.
 func TestInvariants_AreSeenToBeBroken(t *testing.T) {
 	t.Parallel()
-	const database = "broken" // not one of those that have to hold
+	database := fmt.Sprintf("broken_%d", os.Getpid()) // not one of those that have to hold
 	if err := cluster.CreateDatabase(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}
