@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"porchlight/functions/internal/corpus"
 	"porchlight/functions/internal/problem"
@@ -99,5 +100,89 @@ func TestApplyReindex_SaysWhoHasTheLastWord(t *testing.T) {
 	}
 	if err := s.RenewReindex(t.Context(), f.bob, runs[2]); err != nil {
 		t.Errorf("one that nobody has looked at is still there: %v", err)
+	}
+}
+
+// prepared is a run with what it is about to apply: one source of one passage.
+func (f fixture) prepared(t *testing.T, key, text string, isComplete bool) (s *store.Store, run string, a store.Apply) {
+	t.Helper()
+	s = f.open(t, "porchlight_runtime")
+	started, err := s.StartReindex(t.Context(), f.bob, isComplete)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := corpus.Source{Type: "faq", Key: key, Title: key, Language: "en", Visibility: corpus.Tenant}
+	chunks := []corpus.Chunk{{Content: text}}
+	plan, err := s.PlanReindex(t.Context(), f.bob, started.RunID, src, chunks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, started.RunID, store.Apply{Source: src, Chunks: chunks, Generation: plan.Generation, New: plan.New}
+}
+
+// meanwhile does the work while the table of chunks lets nobody write; each of it has to be held up before
+// the next begins. It returns the errors.
+func (f fixture) meanwhile(t *testing.T, work ...func() error) []error {
+	t.Helper()
+	f.exec(t, `begin`)
+	f.exec(t, `lock table app.chunks in share mode`)
+	results := make([]chan error, len(work))
+	for i, do := range work {
+		results[i] = make(chan error, 1)
+		go func() { results[i] <- do() }()
+		const waiting = `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+		for deadline := time.Now().Add(4 * time.Second); f.count(t, waiting) <= i; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) { // the statements themselves may take 5 s
+				t.Errorf("work %d does not wait", i)
+				break
+			}
+		}
+	}
+	f.exec(t, `commit`)
+	errs := make([]error, len(work))
+	for i := range work {
+		errs[i] = <-results[i]
+	}
+	return errs
+}
+
+// C1 O40: two runs write a source that is new to both. The second waits, and learns that it has to plan anew.
+func TestApplyReindex_WaitsForTheRunThatWritesTheSource(t *testing.T) {
+	f := newFixture(t)
+	s, older, a := f.prepared(t, "faq/hours.md", "nine", false)
+	s2, newer, b := f.prepared(t, "faq/hours.md", "nine", false)
+	errs := f.meanwhile(t,
+		func() error { _, err := s.ApplyReindex(t.Context(), f.bob, older, a); return err },
+		func() error { _, err := s2.ApplyReindex(t.Context(), f.bob, newer, b); return err },
+	)
+	if errs[0] != nil || code(errs[1]) != problem.ReindexRunning {
+		t.Errorf("the first: %v, the second: %v", errs[0], errs[1])
+	}
+	plan, err := s2.PlanReindex(t.Context(), f.bob, newer, b.Source, b.Chunks, nil)
+	if err != nil || plan.Kept != 1 || plan.Generation == 0 {
+		t.Errorf("the new plan: %+v, %v", plan, err)
+	}
+}
+
+// C4: a newer run that listed everything ends while an older one is writing a source that it did not list.
+func TestFinishReindex_WaitsForARunThatWrites(t *testing.T) {
+	f := newFixture(t)
+	s, older, a := f.prepared(t, "faq/taken-back.md", "never mind", false)
+	s2, newer, b := f.prepared(t, "faq/hours.md", "nine", true)
+	if _, err := s2.ApplyReindex(t.Context(), f.bob, newer, b); err != nil {
+		t.Fatal(err)
+	}
+	errs := f.meanwhile(t,
+		func() error { _, err := s.ApplyReindex(t.Context(), f.bob, older, a); return err },
+		func() error {
+			_, err := s2.FinishReindex(t.Context(), f.bob, newer, []string{b.Source.Key}, false)
+			return err
+		},
+	)
+	if errs[0] != nil || errs[1] != nil {
+		t.Errorf("the older: %v, the newer: %v", errs[0], errs[1])
+	}
+	if n := f.count(t, `select count(*) from app.sources where source_key = 'faq/taken-back.md'`); n != 0 {
+		t.Error("what the newest listing lacks is there")
 	}
 }
