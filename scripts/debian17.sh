@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Debian with Postgres 17, pgvector, pgTAP and plpgsql_check in the cache, and prints its folder.
-# An interrupted run is thrown away and made again.
+# Makes a Debian with Postgres 17, pgvector, pgTAP, plpgsql_check and PgBouncer in the cache, and prints its
+# folder. An interrupted run, or one with other packages, is thrown away and made again.
 set -euo pipefail
 
 if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
@@ -11,17 +11,20 @@ if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
 fi
 
 root="$(bash "$(dirname "$0")/cache.sh")/debian-trixie-pg17"
-if [ ! -e "$root/complete" ]; then
+packages=postgresql-17,postgresql-17-pgvector,postgresql-17-pgtap,postgresql-17-plpgsql-check,pgbouncer
+mkdir -p "$(dirname "$root")"
+exec 9>"$root.lock"
+flock 9 # of two runs one makes it
+if [ "$(cat "$root/complete" 2>/dev/null)" != "$packages" ]; then
     if mountpoint -q "$root/proc"; then umount "$root/proc"; fi
     rm -rf --one-file-system "$root"
     mkdir -p "$root"
     echo "Making a Debian with Postgres 17 (about a minute, 700 MB)" >&2
-    packages=postgresql-17,postgresql-17-pgvector,postgresql-17-pgtap,postgresql-17-plpgsql-check
     if ! debootstrap --force-check-gpg --variant=minbase --include="$packages" trixie "$root" >"$root.log" 2>&1; then
         tail -n 20 "$root.log" >&2
         exit 1
     fi
     rm -rf "$root"/var/cache/apt/archives/*.deb
-    touch "$root/complete"
+    echo "$packages" >"$root/complete"
 fi
 echo "$root"

@@ -81,7 +81,7 @@ func (w *world) handler(ctx context.Context, server *postgres.Server, o worldOpt
 		return nil, err
 	}
 	local := map[string]string{
-		"PORCHLIGHT_DATABASE_URL":    server.URL("porchlight_runtime", server.Database()),
+		"PORCHLIGHT_DATABASE_URL":    server.RuntimeURL(server.Database()),
 		"SUPABASE_URL":               w.url,
 		"PORCHLIGHT_LOCAL_MODEL_DIR": cache,
 		"PORCHLIGHT_LIBRARY_DIR":     o.library,

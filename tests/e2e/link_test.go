@@ -9,27 +9,38 @@ import (
 	"testing"
 )
 
-// link stands between a server and its Postgres and can be cut, as when the database stops, or held,
-// as when a network swallows packets. It works the same on any Postgres.
+// link stands between a server and its Postgres, and its pooler where there is one. It can be cut, as when
+// the database stops, or held, as when a network swallows packets. It works the same on any Postgres.
 type link struct {
-	address, target string
+	postgres, pooler door
 
-	gate  sync.RWMutex // held for writing while nothing may pass
-	mutex sync.Mutex   // guards the rest
-	door  net.Listener // nil while cut
-	ends  map[net.Conn]bool
+	gate  sync.RWMutex      // held for writing while nothing may pass
+	mutex sync.Mutex        // guards the rest
+	ends  map[net.Conn]bool // of connections
 }
 
-func openLink(t *testing.T) *link {
+// door is where a link takes connections and where it leads them. The link's mutex guards it.
+type door struct {
+	address, target string       // host:port
+	listener        net.Listener // nil while cut
+}
+
+// openLink opens a link to the Postgres at that host:port, and to a pooler unless that is empty.
+func openLink(t *testing.T, postgres, pooler string) *link {
 	t.Helper()
-	target, err := url.Parse(cluster.AdminURL("postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &link{address: "127.0.0.1:0", target: target.Host, ends: map[net.Conn]bool{}}
+	l := &link{postgres: door{target: postgres}, pooler: door{target: pooler}, ends: map[net.Conn]bool{}}
 	l.mend(t)
 	t.Cleanup(l.cut)
 	return l
+}
+
+// hostOf is the host:port of an address.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err) // it is our own
+	}
+	return u.Host
 }
 
 // through is the address of a database by way of another host.
@@ -42,43 +53,61 @@ func through(address, host string) string {
 	return u.String()
 }
 
-// mend lets connections through, at the address that the link had before.
+// mend lets connections through, at the addresses that the link had before.
 func (l *link) mend(t *testing.T) {
 	t.Helper()
-	door, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", l.address)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.door, l.address = door, door.Addr().String()
-	go l.accept(door)
+	for _, d := range []*door{&l.postgres, &l.pooler} {
+		if d.target == "" {
+			continue
+		}
+		if d.address == "" {
+			d.address = "127.0.0.1:0"
+		}
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", d.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.listener, d.address = listener, listener.Addr().String()
+		go l.accept(listener, d.target)
+	}
 }
 
 // cut ends all connections and lets none through.
 func (l *link) cut() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.door != nil {
-		_ = l.door.Close()
+	for _, d := range []*door{&l.postgres, &l.pooler} {
+		if d.listener != nil {
+			_ = d.listener.Close()
+			d.listener = nil
+		}
 	}
 	for end := range l.ends {
 		_ = end.Close()
 	}
-	l.door, l.ends = nil, map[net.Conn]bool{}
+	l.ends = map[net.Conn]bool{}
+}
+
+// lead makes the link lead to another Postgres once it is mended.
+func (l *link) lead(postgres string) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.postgres.target = postgres
 }
 
 // hold stops every byte on its way until release.
 func (l *link) hold()    { l.gate.Lock() }
 func (l *link) release() { l.gate.Unlock() }
 
-func (l *link) accept(door net.Listener) {
+func (l *link) accept(listener net.Listener, target string) {
 	for {
-		near, err := door.Accept()
+		near, err := listener.Accept()
 		if err != nil {
 			return
 		}
-		far, err := (&net.Dialer{}).DialContext(context.Background(), "tcp4", l.target)
+		far, err := (&net.Dialer{}).DialContext(context.Background(), "tcp4", target)
 		if err != nil {
 			_ = near.Close()
 			continue

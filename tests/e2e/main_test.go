@@ -68,6 +68,10 @@ func runAll(ctx context.Context, m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop(), noneLeft()) }()
+	// it has been found: a test that starts one of its own means its own
+	if err := os.Unsetenv("PORCHLIGHT_POSTGRES_URL"); err != nil {
+		return 1, err
+	}
 	if _, err := cluster.Template(ctx); err != nil {
 		return 1, err
 	}

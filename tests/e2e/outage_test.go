@@ -11,10 +11,10 @@ import (
 // A server of its own behind a link that can be cut and held. The parts share it and run in turn.
 func TestOutage_OfTheDatabase(t *testing.T) {
 	t.Parallel()
-	l := openLink(t)
+	l := openLink(t, hostOf(cluster.AdminURL("postgres")), poolerAddress())
 	b := newBrand(t, t.TempDir(), "outage-stoves", "{turns_per_minute: 1000}", map[string]string{
 		"prices/stoves.md": priceList(daysAgo(2), "Ember Nook: €1,240.00", "Ember Hall: €2,310.00"),
-	}).serve(t, options{name: "outage", address: l.address})
+	}).serve(t, options{name: "outage", link: l})
 	s, rep, admin := b.server, b.server.rep(t, b.slug), b.server.admin(t, b.slug)
 	const question = "What is the price of the Ember Nook?"
 	works := func(t *testing.T) {

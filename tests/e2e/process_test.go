@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"porchlight/functions/local/postgres"
 )
 
 // server is a running `porchlight serve`.
@@ -24,6 +26,7 @@ type server struct {
 	name      string
 	url       string
 	database  string            // the superuser's address of its database
+	runtime   string            // that by which the functions reach it
 	data      string            // its --data
 	library   string            // its --brands; may be empty
 	people    sync.Mutex        // guards passwords
@@ -38,11 +41,12 @@ type server struct {
 }
 
 type options struct {
-	name        string   // of the server and its database
-	brands      string   // folder of brands
-	environment []string // "NAME=value", beside what every child gets
-	address     string   // of the Postgres server instead of the shared one's own; empty: its own
-	embedded    bool     // let it start a Postgres of its own
+	name        string           // of the server and its database
+	brands      string           // folder of brands
+	environment []string         // "NAME=value", beside what every child gets
+	link        *link            // to go by to Postgres and to the pooler; nil: straight
+	cluster     *postgres.Server // instead of the shared one
+	embedded    bool             // let it start a Postgres of its own
 }
 
 // start starts a server and returns when it says that it is ready.
@@ -53,16 +57,9 @@ func start(ctx context.Context, o options) (*server, error) {
 		environment: childEnvironment(o.environment...),
 	}
 	if !o.embedded {
-		database := "e2e_" + strings.ReplaceAll(o.name, "-", "_") + "_" + fmt.Sprint(os.Getpid())
-		if err := cluster.CreateDatabase(ctx, database); err != nil {
+		if err := s.createDatabase(ctx, o); err != nil {
 			return nil, err
 		}
-		s.database = cluster.AdminURL(database)
-		address := s.database
-		if o.address != "" {
-			address = through(address, o.address)
-		}
-		s.environment = append(s.environment, "PORCHLIGHT_POSTGRES_URL="+address)
 	}
 	arguments := []string{"serve", "--json", "--address=127.0.0.1:0", "--data=" + s.data}
 	if o.brands != "" {
@@ -78,6 +75,25 @@ func start(ctx context.Context, o options) (*server, error) {
 		return nil, fmt.Errorf("serve %s: %w\n%s", o.name, err, s.log)
 	}
 	return s, nil
+}
+
+// createDatabase makes the server's database, and tells it the way to it.
+func (s *server) createDatabase(ctx context.Context, o options) error {
+	where, pooler := cluster, poolerAddress()
+	if o.cluster != nil {
+		where, pooler = o.cluster, ""
+	}
+	name := "e2e_" + strings.ReplaceAll(o.name, "-", "_") + "_" + fmt.Sprint(os.Getpid())
+	if err := where.CreateDatabase(ctx, name); err != nil {
+		return err
+	}
+	s.database, s.runtime = where.AdminURL(name), where.RuntimeURL(name)
+	address := s.database
+	if o.link != nil {
+		address, pooler = through(address, o.link.postgres.address), o.link.pooler.address
+	}
+	s.environment = append(s.environment, "PORCHLIGHT_POSTGRES_URL="+address, "PORCHLIGHT_POOLER="+pooler)
+	return nil
 }
 
 // launch starts the process. Linux sends a child its death signal when the thread that forked it ends,
@@ -146,9 +162,10 @@ func (s *server) stop() error {
 	return nil
 }
 
-// end stops the server, after what it has stored is recorded, and looks at what it wrote down.
+// end stops the server, after what it has stored is recorded, and looks at what it wrote down and at what
+// it leaves on the connections.
 func (s *server) end(ctx context.Context) error {
-	return errors.Join(s.recordRows(ctx, records), s.stop(), s.checkLog())
+	return errors.Join(s.recordRows(ctx, records), s.checkConnections(ctx), s.stop(), s.checkLog())
 }
 
 // open starts a server of a test's own and stops it at the end of the test.

@@ -18,6 +18,7 @@ import (
 	"porchlight/functions/internal/extract"
 	"porchlight/functions/internal/identity"
 	"porchlight/functions/internal/model"
+	"porchlight/functions/internal/problem"
 	"porchlight/functions/internal/store"
 	"porchlight/functions/internal/turn"
 	"porchlight/functions/internal/web"
@@ -33,8 +34,13 @@ type App struct {
 	options web.Options
 }
 
-// New connects nothing but checks that the database is there, that its schema is, and that the login
-// is one that row-level security holds. Close the App when done.
+// personWithin is the limit of a statement that a person waits for; a search takes a fiftieth of it. A
+// reindex has that of the store.
+const personWithin = time.Second
+
+// New checks that the database has its schema and that the login is one that row-level security holds. A
+// database that does not answer, as when many processes start at once, is no reason to end: requests get 503
+// until one reaches it, and then it is checked before that one is answered. Close the App when done.
 func New(ctx context.Context, c config.Config, log io.Writer) (*App, error) {
 	models, err := openModels(ctx, c)
 	if err != nil {
@@ -52,19 +58,22 @@ func New(ctx context.Context, c config.Config, log io.Writer) (*App, error) {
 }
 
 func (a *App) wire(ctx context.Context, c config.Config, log io.Writer) error {
-	if err := a.store.Check(ctx); err != nil {
+	a.options = web.Options{
+		Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: c.LogLevel})),
+		Now:    time.Now, NewID: uuid.NewString, Origins: c.AllowedOrigins,
+	}
+	quick := a.store.Within(personWithin)
+	if err := quick.Check(ctx); problem.From(err).Code == problem.DatabaseUnavailable {
+		a.options.Logger.Warn("start", slog.String("error", err.Error()))
+	} else if err != nil {
 		return err
 	}
 	verifier, err := newVerifier(c)
 	if err != nil {
 		return err
 	}
-	a.options = web.Options{
-		Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: c.LogLevel})),
-		Now:    time.Now, NewID: uuid.NewString, Origins: c.AllowedOrigins,
-	}
 	asker := &turn.Service{
-		Store: a.store, Providers: a.models.providers, Local: a.models.local,
+		Store: quick, Providers: a.models.providers, Local: a.models.local,
 		Extractor: extract.Extractor{Embed: a.models.sentences},
 		Now:       time.Now, Sleep: model.Sleep, NewNonce: uuid.NewString,
 	}
@@ -72,7 +81,7 @@ func (a *App) wire(ctx context.Context, c config.Config, log io.Writer) error {
 	a.Reindex = web.NewReindex(a.options, verifier, &reindexer{
 		Indexer: Indexer{a.models}, store: a.store, root: c.LibraryDir,
 	})
-	a.Review = web.NewReview(a.options, verifier, reviewer{a.store})
+	a.Review = web.NewReview(a.options, verifier, reviewer{quick})
 	return nil
 }
 

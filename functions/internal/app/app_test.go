@@ -1,33 +1,13 @@
-package app_test
+package app
 
 import (
-	"context"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
-	"porchlight/functions/internal/app"
 	"porchlight/functions/internal/config"
 	"porchlight/functions/local/postgres"
 )
-
-var server *postgres.Server
-
-func TestMain(m *testing.M) {
-	var err error
-	if server, err = postgres.Start(context.Background(), postgres.Options{Fast: true}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
 
 // The configuration refuses logins by their names; a login of any other name is refused by its rights.
 func TestNew_RefusesToServeAsALoginThatNoPolicyHolds(t *testing.T) {
@@ -36,7 +16,7 @@ func TestNew_RefusesToServeAsALoginThatNoPolicyHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for role, isRefused := range map[string]bool{"porchlight_runtime": false, "postgres": true, postgres.Superuser: true} {
-		a, err := app.New(t.Context(), config.Config{
+		a, err := New(t.Context(), config.Config{
 			DatabaseURL: config.Secret(server.URL(role, database)), MaxConnections: 1,
 			JWTIssuer: "https://project.example/auth/v1", JWKSURL: "https://project.example/auth/v1/keys",
 		}, io.Discard)

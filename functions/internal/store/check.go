@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"porchlight/functions/internal/identity"
 	"porchlight/functions/internal/problem"
@@ -20,14 +21,25 @@ var doors = []string{
 }
 
 // Check refuses to serve as a login that can do more than authenticated, or over a schema that is not
-// there or that is older than this program.
+// there or that is older than this program. When the database can't be reached it is made up for before
+// the next call, and until it has been; calls that come too soon are told to come back.
 func (s *Store) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout+overhead)
+	defer cancel()
+	return s.check(ctx)
+}
+
+func (s *Store) check(ctx context.Context) error {
 	var login string
 	var isUnsafe bool
 	var found []string
 	p := identity.Principal{Role: "authenticated", Claims: []byte("{}")}
-	err := s.ask(ctx, p, call{`select login, is_unsafe, doors from api.check_login()`, nil, one(&login, &isUnsafe, &found)})
+	calls := []call{{`select login, is_unsafe, doors from api.check_login()`, nil, one(&login, &isUnsafe, &found)}}
+	err := s.try(ctx, p, calls, isDead)
 	switch {
+	case problem.From(err).Code == problem.DatabaseUnavailable:
+		s.unchecked.Store(time.Now().UnixNano())
+		return fmt.Errorf("check the database: %w", err)
 	case err != nil && problem.From(err).Code == problem.Internal:
 		return fmt.Errorf("check the database: its schema is not there, is older than this program or is closed to this login; "+
 			"apply supabase/migrations and use porchlight_runtime: %w", err)
@@ -41,5 +53,6 @@ func (s *Store) Check(ctx context.Context) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("check the database: its schema lacks %s; apply supabase/migrations", strings.Join(missing, ", "))
 	}
+	s.unchecked.Store(0)
 	return nil
 }

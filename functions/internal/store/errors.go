@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -17,23 +18,42 @@ import (
 // retryAfter is how long a client is asked to wait when the database does not answer.
 const retryAfter = 2 * time.Second
 
-// errLink marks an error of the connection, not of the statement.
-var errLink = errors.New("the connection to the database broke")
-
 // errUnbegun marks a batch of which the server did nothing.
 var errUnbegun = errors.New("the connection had ended before the batch")
+
+func isUnbegun(err error) bool { return errors.Is(err, errUnbegun) }
 
 // unbegun judges the error of a batch's first statement. When the server's first word is that it has
 // ended the connection, or nothing could be sent, no later statement has run: answers come in order.
 func unbegun(err error) error {
 	var pg *pgconn.PgError
-	var connect *pgconn.ConnectError
-	isEnded := errors.As(err, &pg) && pg.Code == "57P01"
-	if isEnded || pgconn.SafeToRetry(err) && !errors.As(err, &connect) {
+	if errors.As(err, &pg) && pg.Code == "57P01" || pgconn.SafeToRetry(err) {
 		return fmt.Errorf("%w: %w", errUnbegun, err)
 	}
 	return err
 }
+
+// isLate says that nobody answered in time.
+func isLate(err error) bool { return errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) }
+
+// isBroken says that a connection ended in the middle of a batch: what the server did of it is unknown. One
+// that could not be made at all is not meant.
+func isBroken(err error) bool {
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case err == nil || isLate(err) || errors.As(err, &connect):
+		return false
+	case errors.As(err, &pg):
+		return strings.HasPrefix(pg.Code, "57P") || strings.HasPrefix(pg.Code, "08")
+	}
+	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, pgconn.ErrConnClosed)
+}
+
+// isDead says that the connection had ended, before the batch or in the middle of it.
+func isDead(err error) bool { return isUnbegun(err) || isBroken(err) }
 
 // translate gives an error of the driver its code. What the server says in a message may hold
 // values of rows, so only the SQLSTATE of an unknown error is kept.
@@ -45,15 +65,18 @@ func translate(ctx context.Context, err error) error {
 		return ctxErr
 	}
 	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
 	switch {
 	case errors.As(err, &pg):
 		return translateState(pg)
 	case errors.Is(err, pgx.ErrNoRows):
 		return problem.New(problem.NotFound, errors.New("no row"))
-	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+	case isLate(err):
 		return unavailable(errors.New("the database did not answer in time"))
-	case isLink(err):
-		return unavailable(errLink)
+	case errors.As(err, &connect):
+		return unavailable(errors.New("the database can't be reached"))
+	case isDead(err):
+		return unavailable(errors.New("the connection to the database broke"))
 	}
 	return problem.New(problem.Internal, err)
 }
@@ -63,11 +86,10 @@ func translateState(pg *pgconn.PgError) error {
 	switch {
 	case strings.HasPrefix(pg.Code, "PT") && problem.Known(code):
 		return &problem.Error{Code: code, Err: errors.New("refused by the database")}
-	case pg.Code == "57014", pg.Code == "53300", pg.Code == "55P03":
-		// too slow, too many connections, or a lock that nobody let go of
+	case pg.Code == "57014", pg.Code == "53300", pg.Code == "55P03",
+		strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "08"):
+		// too slow, too many connections, a lock that nobody let go of, or the server or pooler went away
 		return unavailable(errors.New("SQLSTATE " + pg.Code))
-	case strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "08"):
-		return unavailable(errLink)
 	}
 	return problem.New(problem.Internal, errors.New("SQLSTATE "+pg.Code+" in "+pg.Routine))
 }
@@ -75,12 +97,3 @@ func translateState(pg *pgconn.PgError) error {
 func unavailable(cause error) error {
 	return &problem.Error{Code: problem.DatabaseUnavailable, RetryAfter: retryAfter, Err: cause}
 }
-
-func isLink(err error) bool {
-	var network net.Error
-	var connect *pgconn.ConnectError
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, net.ErrClosed) ||
-		strings.Contains(err.Error(), "unexpected EOF") || strings.Contains(err.Error(), "conn closed")
-}
-
-func isBrokenLink(err error) bool { return errors.Is(err, errLink) }

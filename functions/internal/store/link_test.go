@@ -23,7 +23,7 @@ type link struct {
 // openThrough opens a store of one connection through a link.
 func (f fixture) openThrough(t *testing.T, role string) (*store.Store, *link) {
 	t.Helper()
-	address, err := url.Parse(server.URL(role, f.name))
+	address, err := url.Parse(f.address(role))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,9 +66,17 @@ func newFixture(t *testing.T) fixture {
 	return f
 }
 
+// address is that of the database for a login; the functions' own goes through the pooler where there is one.
+func (f fixture) address(role string) string {
+	if role == "porchlight_runtime" {
+		return server.RuntimeURL(f.name)
+	}
+	return server.URL(role, f.name)
+}
+
 func (f fixture) open(t *testing.T, role string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{URL: server.URL(role, f.name), MaxConnections: 1})
+	s, err := store.Open(t.Context(), store.Options{URL: f.address(role), MaxConnections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

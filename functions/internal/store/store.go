@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"porchlight/functions/internal/identity"
@@ -25,9 +27,24 @@ type Options struct {
 
 // Store calls the doors of the database.
 type Store struct {
-	pool    *pgxpool.Pool
-	timeout time.Duration // of each statement on the server
+	pool      *pgxpool.Pool
+	timeout   time.Duration // of each statement on the server
+	unchecked *atomic.Int64 // when Check last did not reach the database, Unix nanoseconds; 0: it has
 }
+
+const (
+	// connectWithin is how long one attempt to connect may take. Who asked may have given up before; the
+	// connection is then for the next one.
+	connectWithin = 2 * time.Second
+	// idleWithin is how long an unused connection is kept. A pooler counts its clients, and the many
+	// processes that one busy minute brings must not keep others out when they have nothing to do.
+	idleWithin = 10 * time.Second
+	// overhead is what a call may take beside its statements: to get a connection, and to wait in a pooler
+	// for one of the server's. After it a silent server counts as away.
+	overhead = 500 * time.Millisecond
+	// settleWithin is how long a call that was given up waits for the server to let go of its statement.
+	settleWithin = 250 * time.Millisecond
+)
 
 // Open prepares a pool. It does not connect: the first call does, or Check.
 func Open(ctx context.Context, o Options) (*Store, error) {
@@ -39,7 +56,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	// without named statements a transaction pooler may hand every batch another connection, and a
 	// cold connection needs no round trip to prepare
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.ConnConfig.ConnectTimeout = 3 * time.Second
+	config.ConnConfig.ConnectTimeout = connectWithin
+	config.MaxConnIdleTime, config.HealthCheckPeriod = idleWithin, idleWithin/2
 	config.MaxConns = max(o.MaxConnections, 1)
 	if o.MaxConnections == 0 {
 		config.MaxConns = 4
@@ -51,7 +69,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pool: %w", err)
 	}
-	return &Store{pool: pool, timeout: o.StatementTimeout}, nil
+	return &Store{pool: pool, timeout: o.StatementTimeout, unchecked: &atomic.Int64{}}, nil
+}
+
+// Within returns the same store with another limit of a statement.
+func (s *Store) Within(limit time.Duration) *Store {
+	other := *s
+	other.timeout = limit
+	return &other
 }
 
 // Close closes the pool.
@@ -74,30 +99,71 @@ type call struct {
 // are in force when the next statement of the batch is parsed, since the server takes them in turn. A
 // batch that the server never began, because it had ended the idle connection, is sent once more.
 func (s *Store) as(ctx context.Context, p identity.Principal, calls ...call) error {
-	err := s.once(ctx, p, calls...)
-	if errors.Is(err, errUnbegun) {
-		err = s.once(ctx, p, calls...)
+	return s.transact(ctx, p, calls, isUnbegun)
+}
+
+// ask is as for calls that only read: one that broke in the middle is asked once more, too.
+func (s *Store) ask(ctx context.Context, p identity.Principal, calls ...call) error {
+	return s.transact(ctx, p, calls, isDead)
+}
+
+func (s *Store) transact(
+	ctx context.Context, p identity.Principal, calls []call, mayRepeat func(error) bool,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(calls))*s.timeout+overhead)
+	defer cancel()
+	if failed := s.unchecked.Load(); failed != 0 {
+		if time.Since(time.Unix(0, failed)) < retryAfter {
+			return unavailable(errors.New("the database has just not answered"))
+		}
+		if err := s.check(ctx); err != nil {
+			return err
+		}
+	}
+	return s.try(ctx, p, calls, mayRepeat)
+}
+
+// try sends the batch, and once more if it may.
+func (s *Store) try(ctx context.Context, p identity.Principal, calls []call, mayRepeat func(error) bool) error {
+	err := s.once(ctx, p, calls)
+	if ctx.Err() == nil && mayRepeat(err) {
+		s.pool.Reset() // what ended this connection has ended those beside it
+		err = s.once(ctx, p, calls)
 	}
 	return translate(ctx, err)
 }
 
-// overhead is what a batch may take beside its statements, before a silent server counts as away.
-const overhead = time.Second
-
-func (s *Store) once(ctx context.Context, p identity.Principal, calls ...call) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(calls))*s.timeout+overhead)
-	defer cancel()
+func (s *Store) once(ctx context.Context, p identity.Principal, calls []call) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
 	batch := &pgx.Batch{}
 	batch.Queue(become, p.Role, string(p.Claims), p.Tenant, strconv.FormatInt(s.timeout.Milliseconds(), 10))
 	for _, c := range calls {
 		batch.Queue(c.sql, c.args...)
 	}
-	results := s.pool.SendBatch(ctx, batch)
-	err := readAll(results, calls)
+	results := conn.SendBatch(ctx, batch)
+	err = readAll(results, calls)
 	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}
+	settle(conn.Conn().PgConn())
 	return err
+}
+
+// settle waits for the end of a connection that was given up in the middle. The driver tells the server to
+// cancel the statement and reads until it has; where the process stands still once it has answered, that
+// would otherwise wait for the next request.
+func settle(conn *pgconn.PgConn) {
+	if !conn.IsClosed() {
+		return
+	}
+	select {
+	case <-conn.CleanupDone():
+	case <-time.After(settleWithin):
+	}
 }
 
 func readAll(results pgx.BatchResults, calls []call) error {
@@ -125,15 +191,6 @@ func readAll(results pgx.BatchResults, calls []call) error {
 		}
 	}
 	return nil
-}
-
-// ask is as for calls that only read: when the connection turned out to be dead it asks once more.
-func (s *Store) ask(ctx context.Context, p identity.Principal, calls ...call) error {
-	err := s.as(ctx, p, calls...)
-	if isBrokenLink(err) {
-		err = s.as(ctx, p, calls...)
-	}
-	return err
 }
 
 // one reads exactly one row into the targets.

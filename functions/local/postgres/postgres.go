@@ -1,6 +1,6 @@
 // Package postgres runs a private Postgres for one machine: the embedded binaries of the cache, or a
-// server that already runs, named by PORCHLIGHT_POSTGRES_URL. It also applies supabase/shim*.sql and
-// supabase/migrations to a database.
+// server that already runs, named by PORCHLIGHT_POSTGRES_URL, with the transaction pooler before it that
+// PORCHLIGHT_POOLER names, if any. It also applies supabase/shim*.sql and supabase/migrations to a database.
 //
 // # How it is kept private
 //
@@ -61,6 +61,7 @@ type Options struct {
 type Server struct {
 	address  url.URL // of the superuser, without a database
 	database string  // the one of Prepare; empty: "postgres"
+	pooler   string  // host:port; empty: there is none
 	files    fs.FS
 	say      func(string)
 
@@ -87,6 +88,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 			return nil, fmt.Errorf("PORCHLIGHT_POSTGRES_URL: %w", err)
 		}
 		server.use(options)
+		server.pooler = os.Getenv("PORCHLIGHT_POOLER")
 		return server, nil
 	}
 	if options.Binaries == "" {
@@ -155,11 +157,19 @@ func (s *Server) Stop() error {
 
 // URL returns the address of a database for a role. The password is the one of this cluster: the
 // superuser has it from the start, the roles that log in have it after Prepare or Template.
-func (s *Server) URL(role, database string) string {
+func (s *Server) URL(role, database string) string { return s.at(s.address.Host, role, database) }
+
+// RuntimeURL returns the address by which the functions reach a database: that of their login, through the
+// pooler where there is one.
+func (s *Server) RuntimeURL(database string) string {
+	return s.at(cmp.Or(s.pooler, s.address.Host), "porchlight_runtime", database)
+}
+
+func (s *Server) at(host, role, database string) string {
 	address := s.address
 	password, _ := address.User.Password()
 	address.User = url.UserPassword(role, password)
-	address.Path = "/" + database
+	address.Host, address.Path = host, "/"+database
 	return address.String()
 }
 
