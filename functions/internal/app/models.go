@@ -28,8 +28,8 @@ const attemptTimeout = 12 * time.Second
 type models struct {
 	providers map[string]turn.Provider // by quota pool
 	local     []turn.Embedder
-	hosted    map[string][]ingest.Embedder // for documents, by quota pool
-	documents []ingest.Embedder            // of this machine
+	hosted    map[string][]ingest.Embedder                                   // for documents, by quota pool
+	documents []ingest.Embedder                                              // of this machine
 	sentences func(ctx context.Context, texts []string) ([][]float32, error) // nil without a local model
 	close     func() error
 }

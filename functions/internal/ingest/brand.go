@@ -21,12 +21,12 @@ const BrandFile = "brand.yaml"
 
 // Brand is what brand.yaml says. Only slug and name are required.
 type Brand struct {
-	Slug     string             `yaml:"slug" json:"slug"`           // lower-case words joined by hyphens, at most 63 characters
-	Name     string             `yaml:"name" json:"name"`           // as people write it
-	Language string             `yaml:"language" json:"language"`   // ISO 639-1, of documents that do not say; "en"
-	TimeZone string             `yaml:"time_zone" json:"time_zone"` // IANA name, where the brand's day turns; "UTC"
+	Slug     string             `yaml:"slug" json:"slug"`             // lower-case words joined by hyphens, at most 63 characters
+	Name     string             `yaml:"name" json:"name"`             // as people write it
+	Language string             `yaml:"language" json:"language"`     // ISO 639-1, of documents that do not say; "en"
+	TimeZone string             `yaml:"time_zone" json:"time_zone"`   // IANA name, where the brand's day turns; "UTC"
 	Pool     string             `yaml:"quota_pool" json:"quota_pool"` // whose key of the model provider it uses; "shared"
-	Personas map[string]Persona `yaml:"personas" json:"personas"`   // by language; one for Language always exists
+	Personas map[string]Persona `yaml:"personas" json:"personas"`     // by language; one for Language always exists
 	Limits   Limits             `yaml:"limits" json:"limits"`
 	Members  []Member           `yaml:"members" json:"members"`
 	Sources  map[string]string  `yaml:"sources" json:"sources"` // folder → source type, beside the usual folders
