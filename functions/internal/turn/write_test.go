@@ -36,18 +36,21 @@ func TestAsk_StreamsWhatAModelWritesWithTheDateOfItsPrice(t *testing.T) {
 	}
 }
 
-// A stale price never reaches a model, not even beside a fresh one.
+// A stale price never reaches a model, not even beside a fresh one; neither does what lies below the
+// threshold of the search.
 func TestAsk_ShowsModelsOnlyFreshEvidence(t *testing.T) {
 	s := newStage(t)
 	stale := stalePrice()
 	stale.Content = "Home Flex costs 99 € a month."
-	s.store.matches["local"] = []corpus.Match{price(), stale}
+	far := price()
+	far.ChunkID, far.SourceID, far.Content, far.IsRelevant = "chunk-3", "source-3", "Home Flex costs 77 € a month.", false
+	s.store.matches["local"] = []corpus.Match{price(), stale, far}
 	s.useModels(func(sink model.Sink) (model.Result, error) { return model.Result{Model: "first"}, sink.Delta(grounded) })
 	if err := s.ask(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	p := s.writer.prompt
-	if strings.Contains(p.User+p.System, "99 €") || !strings.Contains(p.User, "12,50 €") {
+	if strings.Contains(p.User+p.System, "99 €") || strings.Contains(p.User+p.System, "77 €") || !strings.Contains(p.User, "12,50 €") {
 		t.Errorf("the prompt is %+v", p)
 	}
 	if !strings.Contains(p.User, question) || len(p.History) != 0 {
