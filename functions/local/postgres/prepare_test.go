@@ -72,7 +72,7 @@ func TestAttach_Refuses(t *testing.T) {
 	for _, test := range []struct{ name, address, want string }{
 		{"a superuser called postgres", shared.URL("postgres", "postgres"), "must not be called"},
 		{"a role that is no superuser", shared.URL("porchlight_runtime", "postgres"), "no superuser"},
-		{"an address that is none", "postgres://x:" + password + "@[broken", "cannot be parsed"},
+		{"an address that is none", "postgres://x:" + password + "@[broken", "cannot be read"},
 		{"a wrong password", strings.Replace(shared.AdminURL("postgres"), password, "lantern", 1), "authentication failed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
