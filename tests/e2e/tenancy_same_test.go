@@ -112,7 +112,8 @@ func TestTenancy_ABrandWithNothingBesideOneWithMuch(t *testing.T) {
 		one as (select c.id, c.content from app.chunks c where c.tenant_id = $1),
 		new as (insert into app.chunks (tenant_id, source_id, heading_path, content, language, occurrence, verified_at)
 			select s.tenant_id, s.id, 'Stoves › Larkspurgrate ' || i, one.content, 'en', i, now() from s, one, generate_series(1, 5000) i
-			returning tenant_id, id)
+			returning tenant_id, id),
+		listed as (update app.sources s set chunk_ids = s.chunk_ids || array(select n.id from new n) where s.tenant_id = $1)
 		insert into app.chunk_embeddings_local (tenant_id, chunk_id, embedding)
 		select n.tenant_id, n.id, e.embedding from new n, one join app.chunk_embeddings_local e on e.tenant_id = $1 and e.chunk_id = one.id`
 	if err := doorstep.exec(t.Context(), fill, theirID(t, much.slug)); err != nil {
