@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"porchlight/functions/internal/app"
@@ -113,10 +114,14 @@ func (w *world) handler(ctx context.Context, server *postgres.Server, o worldOpt
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/auth/v1/", signIn)
-	mux.Handle("/", a.Handler())
-	return mux, nil
+	product := a.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/auth/v1/") {
+			signIn.ServeHTTP(w, r)
+			return
+		}
+		product.ServeHTTP(w, r)
+	}), nil
 }
 
 // signingKey lies beside the database, since the sessions in it were signed with it.

@@ -95,6 +95,15 @@ func TestBadInput_2000CharactersAreNotTooMany(t *testing.T) {
 	}
 }
 
+// A path has one spelling: another is unknown, and nobody is sent on.
+func TestBadInput_APathIsNotMended(t *testing.T) {
+	t.Parallel()
+	rep := doorstep.rep(t, glowmere)
+	for _, path := range []string{"//v1/ask", "/v1/../v1/ask", "/v1/ask/", "/./v1/ask", "/x/../auth/v1/user"} {
+		rep.post(path, `{"question":"x"}`).want(t, http.StatusNotFound, "not_found")
+	}
+}
+
 // What is refused after the person is known is a row all the same, with the reason.
 func TestBadInput_ARefusedQuestionIsATurn(t *testing.T) {
 	t.Parallel()

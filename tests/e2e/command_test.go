@@ -86,6 +86,9 @@ func TestCommand_AskPrintsForPeopleAndPrograms(t *testing.T) {
 			TurnID string `json:"turn_id"`
 			Answer string
 		}
+		if r.stdout == "" {
+			t.Fatalf("%s ended with %d: %s", c.question, r.code, r.stderr)
+		}
 		decode(t, r.stdout, &said)
 		if r.code != c.code || said.Outcome != c.outcome || said.TurnID == "" || !strings.Contains(said.Answer, c.says) {
 			t.Errorf("%s ended with %d: %s%s", c.question, r.code, r.stdout, r.stderr)

@@ -92,7 +92,8 @@ func (s *server) createDatabase(ctx context.Context, o options) error {
 	if o.link != nil {
 		address, pooler = through(address, o.link.postgres.address), o.link.pooler.address
 	}
-	s.environment = append(s.environment, "PORCHLIGHT_POSTGRES_URL="+address, "PORCHLIGHT_POOLER="+pooler)
+	// clipped: tests that run at once append to it, each for itself
+	s.environment = slices.Clip(append(s.environment, "PORCHLIGHT_POSTGRES_URL="+address, "PORCHLIGHT_POOLER="+pooler))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,8 +94,15 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/v1/reindex", a.Reindex)
 	mux.Handle("/v1/reindex/", a.Reindex)
 	mux.Handle("/v1/review/", a.Review)
-	mux.Handle("/", web.NewHealth(a.options)) // which also tells unknown paths that they are unknown
-	return mux
+	rest := web.NewHealth(a.options) // which also tells unknown paths that they are unknown
+	mux.Handle("/", rest)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path { // ServeMux would redirect
+			rest.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // Indexer runs reindexes with the models of the App, which closes them.

@@ -137,9 +137,9 @@ type checked struct {
 
 // Delta takes whole sentences; one that a guard refuses gives the turn to the next model.
 func (c *checked) Delta(text string) error {
-	if strings.Contains(text, prompt.NoAnswer) {
+	if c.hasNoAnswer || strings.Contains(text, prompt.NoAnswer) {
 		c.hasNoAnswer = true
-		return nil
+		return c.forget() // the brand's own words stand alone
 	}
 	for _, s := range sentence.Split(text) {
 		if v := guard.Check(s, c.rules); !v.OK {
@@ -157,6 +157,11 @@ func (c *checked) Delta(text string) error {
 // Reset forgets what a failed model has said.
 func (c *checked) Reset(string) error {
 	c.hasNoAnswer = false
+	return c.forget()
+}
+
+// forget takes back the sentences so far.
+func (c *checked) forget() error {
 	if len(c.sentences) == 0 {
 		return nil
 	}

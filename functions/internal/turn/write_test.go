@@ -129,6 +129,28 @@ func TestAsk_SaysTheBrandsWordsWhenAModelFindsNoAnswer(t *testing.T) {
 	}
 }
 
+// Whatever a model says around it, the brand's own words stand alone.
+func TestAsk_TakesBackWhatAModelSaidBeforeItFoundNoAnswer(t *testing.T) {
+	s := newStage(t)
+	s.useModels(func(sink model.Sink) (model.Result, error) {
+		for _, text := range []string{"It costs 12,50 €.", prompt.NoAnswer, "It has no term."} {
+			if err := sink.Delta(text); err != nil {
+				return model.Result{}, err
+			}
+		}
+		return model.Result{Model: "first"}, nil
+	})
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"I would rather not guess."}, s.said()); diff != "" {
+		t.Error(diff)
+	}
+	if f := s.store.finished[0]; f.Status != turn.NoMatch || f.Answer != "I would rather not guess." {
+		t.Errorf("logged %+v", f)
+	}
+}
+
 func TestAsk_StopsWhenTheClientLeavesWhileAModelWrites(t *testing.T) {
 	s := newStage(t)
 	ctx, leave := context.WithCancel(t.Context())

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"porchlight/functions/internal/identity"
 	"porchlight/functions/internal/problem"
@@ -120,9 +121,10 @@ func readReindex(w http.ResponseWriter, r *http.Request) (ReindexRequest, error)
 	return req, nil
 }
 
-// isName keeps out what can't be a slug or a key and what Postgres refuses in any text: NUL.
+// isName keeps out what can't be a slug or a key and what Postgres refuses in any text: NUL, and bytes
+// that are not UTF-8.
 func isName(s string) bool {
-	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, unicode.IsControl)
+	return s != "" && len(s) <= maxName && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // showRun takes the brand that a platform admin acts for from the query; the database checks it.

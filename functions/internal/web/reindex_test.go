@@ -122,6 +122,16 @@ func TestReindex_ShowsARun(t *testing.T) {
 	golden(t, "run_running.json", w.Body.Bytes())
 }
 
+func TestReindex_RefusesATenantThatIsNoText(t *testing.T) {
+	o, _ := options()
+	h := NewReindex(o, knows(t, "alice"), &reindexer{t: t})
+	for _, tenant := range []string{"%ff", "a%00", "%c3%28", "%0a"} {
+		if w := serve(h, get("/v1/reindex/"+givenID+"?tenant="+tenant)); w.Code >= 500 || w.Code < 400 {
+			t.Errorf("%s: status %d", tenant, w.Code)
+		}
+	}
+}
+
 func TestReindex_AnswersTheSameForUnknownAndImpossibleRuns(t *testing.T) {
 	o, _ := options()
 	h := NewReindex(o, knows(t, "alice"), &reindexer{t: t})
