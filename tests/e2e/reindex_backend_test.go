@@ -66,6 +66,7 @@ func TestReindex_AKilledBackendLosesNothing(t *testing.T) {
 			if a := askOnceBack(rep.with(t), nookQuestion); !strings.Contains(a.body, price) {
 				t.Errorf("%s, want %s", a.body, price)
 			}
+			signInOnceBack(admin.with(t))
 			if after := b.identities(t); !c.isServedNew && len(after) != len(before) {
 				t.Errorf("%d passages, were %d", len(after), len(before))
 			}
@@ -96,6 +97,19 @@ func TestReindex_AKilledBackendLosesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// signInOnceBack signs in until the connections of the sign-in are new ones, too.
+func signInOnceBack(p person) {
+	p.t.Helper()
+	body := encode(p.t, map[string]string{"email": p.email, "password": p.server.password(p.email)})
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if r := p.server.visitor(p.t).post("/auth/v1/token?grant_type=password", body); r.status != http.StatusServiceUnavailable {
+			r.want(p.t, http.StatusOK, "")
+			return
+		}
+	}
+	p.t.Fatal("the sign-in does not come back")
 }
 
 // askOnceBack asks until Postgres has recovered; until then every reply says that it is away.

@@ -133,6 +133,7 @@ func TestReview_TwoClicksAtOnceAreBothTaken(t *testing.T) {
 		row.end(t, "commit")
 		var latest time.Time
 		var by string
+		isOne := true // whoever is written second is told the later time: then they can't be told apart
 		for n, replies := range []<-chan reply{first, second} {
 			r := <-replies
 			r.want(t, http.StatusOK, "")
@@ -140,13 +141,14 @@ func TestReview_TwoClicksAtOnceAreBothTaken(t *testing.T) {
 				VerifiedAt time.Time `json:"verified_at"`
 			}
 			decode(t, r.body, &verified)
+			isOne = isOne && (n == 0 || !verified.VerifiedAt.Equal(latest))
 			if verified.VerifiedAt.After(latest) {
 				latest, by = verified.VerifiedAt, people[n].email
 			}
 		}
 		got := b.server.text(t, `select u.email || ' ' || (c.verified_at = $2::timestamptz) from app.chunks c
 			join auth.users u on u.id = c.verified_by where c.tenant_id = $1`, b.id(t), latest)
-		if got != by+" true" {
+		if isOne && got != by+" true" || !strings.HasSuffix(got, " true") {
 			t.Errorf("verified by %s, the later click is that of %s", got, by)
 		}
 	}
