@@ -2617,10 +2617,12 @@ set search_path = ''
 as $$
 begin
     perform private.require_functions();
-    if not exists (
-        select from app.turns t
-        where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.id = p_turn_id
-            and t.run = p_run and t.status = 'running') then
+    -- locked, or the turn could end in between and leave the call open
+    perform from app.turns t
+    where t.tenant_id = p_tenant_id and t.user_id = p_user_id and t.id = p_turn_id
+        and t.run = p_run and t.status = 'running'
+    for no key update;
+    if not found then
         perform private.refuse(404, 'not_found');
     end if;
     return coalesce(private.take_reserved_call(p_tenant_id, p_turn_id, p_run, p_model, p_now), false);

@@ -211,7 +211,8 @@ func TestReindex_AQuestionMeetsTheOldVersionOrTheNew(t *testing.T) {
 		t.Run("reindex", func(t *testing.T) {
 			t.Parallel()
 			defer close(ended)
-			for n := 1; n <= swaps; n++ {
+			// on until there were questions, too: they may get their turn late
+			for n := 1; n <= swaps || n < 20*swaps && asked[0].Load()+asked[1].Load() < swaps; n++ {
 				b.write(t, "prices/stoves.md", document(n))
 				if done := b.index(t); done.Status != "ready" || done.Added == 0 {
 					t.Errorf("%+v", done)
@@ -248,7 +249,7 @@ func TestReindex_AQuestionMeetsTheOldVersionOrTheNew(t *testing.T) {
 	// the passage that an answer rests on is about to go when the answer is noted: nobody waits for anybody
 	deletion := doorstep.hold(t, `delete from app.sources where tenant_id = $1`, b.id(t))
 	a := doorstep.rep(t, b.slug).ask(nookQuestion)
-	if a.Outcome != "answered" || !strings.Contains(a.said(), versions[0]) {
+	if a.Outcome != "answered" || !strings.Contains(a.said(), versions[0]) && !strings.Contains(a.said(), versions[1]) {
 		t.Errorf("while it is deleted: %s", a.body)
 	}
 	deletion.end(t, "rollback")

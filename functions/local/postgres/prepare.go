@@ -29,6 +29,8 @@ func (s *Server) prepare(ctx context.Context, database string) error {
 			if err != nil {
 				return err
 			}
+			// one at a time: commands that start at once would wait for each other in a circle
+			shim = append([]byte("select pg_advisory_xact_lock(20261201);\n"), shim...)
 			if err := transact(ctx, conn, func() error { return execute(ctx, conn, string(shim)) }); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
