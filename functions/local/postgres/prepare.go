@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,30 +13,19 @@ import (
 )
 
 // Prepare brings the database of Database up to date: shim*.sql as the superuser, in the order of their
-// names, then the migrations as role postgres. It may be called at every start.
+// names, if they are new to it; then the migrations as role postgres. It may be called at every start.
 func (s *Server) Prepare(ctx context.Context) error {
 	s.say("Applying the migrations")
 	return s.prepare(ctx, s.Database())
 }
 
 func (s *Server) prepare(ctx context.Context, database string) error {
-	shims, err := fs.Glob(s.files, "shim*.sql")
+	shim, err := readShim(s.files)
 	if err != nil {
 		return err
 	}
 	err = s.withAdmin(ctx, database, func(conn *pgx.Conn) error {
-		for _, path := range shims {
-			shim, err := fs.ReadFile(s.files, path)
-			if err != nil {
-				return err
-			}
-			// one at a time: commands that start at once would wait for each other in a circle
-			shim = append([]byte("select pg_advisory_xact_lock(20261201);\n"), shim...)
-			if err := transact(ctx, conn, func() error { return execute(ctx, conn, string(shim)) }); err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-		}
-		return executeFormat(ctx, conn, "alter database %I owner to postgres", database)
+		return transact(ctx, conn, func() error { return applyShim(ctx, conn, shim) })
 	})
 	if err != nil {
 		return fmt.Errorf("prepare the database: %w", err)
@@ -44,6 +34,44 @@ func (s *Server) prepare(ctx context.Context, database string) error {
 		return fmt.Errorf("prepare the database: %w", err)
 	}
 	return s.setPasswords(ctx, database)
+}
+
+func readShim(files fs.FS) (string, error) {
+	paths, err := fs.Glob(files, "shim*.sql") // in the order of their names
+	if err != nil {
+		return "", err
+	}
+	var shim strings.Builder
+	for _, path := range paths {
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return "", err
+		}
+		shim.Write(text)
+	}
+	return shim.String(), nil
+}
+
+// applyShim leaves a database alone that has this very shim: it locks the tables of users and sessions,
+// and a command may start while a server signs people in. The database keeps the digest as a setting.
+func applyShim(ctx context.Context, conn *pgx.Conn, shim string) error {
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(shim)))
+	var isApplied bool
+	err := conn.QueryRow(ctx, `select exists (
+		select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
+		where d.datname = current_database() and s.setrole = 0 and 'porchlight.shim=' || $1 = any (s.setconfig))`,
+		digest).Scan(&isApplied)
+	if err != nil || isApplied {
+		return err
+	}
+	if err := execute(ctx, conn, shim); err != nil {
+		return fmt.Errorf("shim*.sql: %w", err)
+	}
+	database := conn.Config().Database
+	if err := executeFormat(ctx, conn, "alter database %I owner to postgres", database); err != nil {
+		return err
+	}
+	return executeFormat(ctx, conn, "alter database %I set porchlight.shim = %L", database, digest)
 }
 
 // setPasswords lets the roles that log in do so with the cluster's password.

@@ -1,10 +1,15 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 func TestPrepare_MayRunAtEveryStart(t *testing.T) {
@@ -19,6 +24,39 @@ func TestPrepare_MayRunAtEveryStart(t *testing.T) {
 			t.Errorf("session_user = %q, want %q", got, role)
 		}
 	}
+}
+
+// A command prepares the database while a server signs people in, in transactions that hold what the shim
+// would lock. A shim that is new to the database is applied.
+func TestPrepare_OfAPreparedDatabaseWaitsForNobody(t *testing.T) {
+	files := tinyFiles()
+	files["shim_lamps.sql"] = &fstest.MapFile{Data: []byte(
+		"create table if not exists public.lamps (); alter table public.lamps enable row level security;")}
+	server := start(t, Options{Files: files})
+	if err := server.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), server.AdminURL(server.Database()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	if err := execute(t.Context(), conn, "begin; insert into public.lamps default values"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := server.Prepare(ctx); err != nil {
+		t.Errorf("it waited: %v", err)
+	}
+	if err := execute(t.Context(), conn, "rollback"); err != nil {
+		t.Fatal(err)
+	}
+	files["shim_wicks.sql"] = &fstest.MapFile{Data: []byte("create table if not exists public.wicks ()")}
+	if err := server.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, server.AdminURL(server.Database()), "select count(*)::text from public.wicks")
 }
 
 func TestCreateDatabase_CopiesTheTemplate(t *testing.T) {
