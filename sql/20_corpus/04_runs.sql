@@ -30,6 +30,7 @@ comment on column app.reindex_runs.lease_ends_at is
 comment on column app.reindex_runs.retired is
     'Sources removed because the complete listing lacked them.';
 create unique index reindex_runs_generation on app.reindex_runs (tenant_id, generation);
+create index reindex_runs_lease on app.reindex_runs (lease_ends_at) where status = 'running';
 create index reindex_runs_requested_by on app.reindex_runs (requested_by);
 alter table app.reindex_runs enable row level security;
 alter table app.reindex_runs force row level security;

@@ -7,14 +7,16 @@ set search_path = ''
 begin atomic
     update app.reindex_runs r
     set status = 'failed', reason = 'abandoned', finished_at = p_now
-    where r.tenant_id = p_tenant_id and r.id in (
-        select o.id from app.reindex_runs o
-        where o.tenant_id = p_tenant_id and o.status = 'running' and o.lease_ends_at < p_now
+    where (r.tenant_id, r.id) in (
+        select o.tenant_id, o.id from app.reindex_runs o
+        where (p_tenant_id is null or o.tenant_id = p_tenant_id)
             and (p_run_id is null or o.id = p_run_id)
+            and o.status = 'running' and o.lease_ends_at < p_now
         for no key update skip locked);
 end;
 comment on function private.abandon_reindexes is
-    'Ends the runs of a brand, or one of them, whose process has died: nobody else would.';
+    'Ends the runs whose process has died: of a brand, one of them, or with NULL those of all brands. '
+    'Each new turn does the last, since a brand that was suspended starts no run that would.';
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
 create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)

@@ -99,6 +99,7 @@ begin
             begin_turn.pool, p_now) f;
     end if;
     perform private.return_expired(p_now);
+    perform private.abandon_reindexes(null, null, p_now);
     return next;
 end
 $$;

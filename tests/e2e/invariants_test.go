@@ -11,8 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// checkData asks every database that the tests have left what must hold of its rows: tests/sql plants a
-// violation of each invariant and sees it found.
+// checkData asks every database that the tests have left what must hold of its rows, once dead processes
+// have been noticed as the next question would: tests/sql plants a violation of each invariant and sees it
+// found.
 func checkData(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, cluster.AdminURL("postgres"))
 	if err != nil {
@@ -32,6 +33,7 @@ func checkData(ctx context.Context) error {
 	}
 	var broken []error
 	for _, database := range databases {
+		broken = append(broken, noticeTheDead(ctx, database))
 		violations, err := violationsIn(ctx, database)
 		broken = append(broken, err)
 		for _, violation := range violations {
@@ -39,6 +41,16 @@ func checkData(ctx context.Context) error {
 		}
 	}
 	return errors.Join(broken...)
+}
+
+func noticeTheDead(ctx context.Context, database string) error {
+	conn, err := pgx.Connect(ctx, cluster.AdminURL(database))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, "select private.return_expired(now()), private.abandon_reindexes(null, null, now())")
+	return err
 }
 
 // violationsIn returns the invariants that the rows of a database break, each with how many.
@@ -60,7 +72,7 @@ func violationsIn(ctx context.Context, database string) (violations []string, er
 	if _, err := tx.Exec(ctx, string(script)); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `select format('%s, %s: %s times', i.id, i.says, i.found) from (
+	rows, err := tx.Query(ctx, `select format('%s, %s: %s times, such as %s', i.id, i.says, i.found, test.example_of(i.finds)) from (
 		select *, test.count_of(finds) as found from test.invariants) i where i.found > 0`)
 	if err != nil {
 		return nil, err

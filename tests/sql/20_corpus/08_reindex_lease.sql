@@ -1,6 +1,6 @@
 -- A run lives as long as its process says so; and whatever is said twice about a source is no fault.
 begin;
-select plan(33);
+select plan(34);
 
 create temporary table runs (name text, id uuid);
 grant select, insert on runs to public;
@@ -90,6 +90,12 @@ select test.act_as('superuser');
 select is(
     (select status from app.reindex_runs where id = pg_temp.run('next')), 'running',
     'which does not judge a run of this one');
+select test.act_as('dave');
+select api.begin_turn('why?', test.id('asked'));
+select test.act_as('superuser');
+select is(
+    (select status || ' ' || reason from app.reindex_runs where id = pg_temp.run('next')),
+    'failed abandoned', 'but the next question of anybody does: the brand may be suspended by now');
 
 -- a source that fails twice in a run, or after it was indexed in it
 select test.act_as('bob');

@@ -20,6 +20,17 @@ begin
 end
 $$;
 
+create function test.example_of(p_query text) returns text
+language plpgsql
+as $$
+declare
+    v_row text;
+begin
+    execute format('select q::text from (%s) q limit 1', p_query) into v_row;
+    return v_row;
+end
+$$;
+
 insert into test.invariants values
     ('D1', 'what a row refers to is there, in its own brand', $$
         select k.conrelid::regclass, k.conname from pg_constraint k
