@@ -823,14 +823,16 @@ grant select, insert on app.chunk_embeddings_primary, app.chunk_embeddings_fallb
 
 -- Search terms of the chunks: the lexical half of retrieval.
 -- A plain postings table with a btree, since row-level security keeps Postgres from using GIN (its
--- operators are not leakproof) while equality of uuid and text is. About 4.5 kB a chunk.
+-- operators are not leakproof) while equality of uuid and text is. The frequency lies in the key's
+-- index: six words among 10,000 chunks cost 98 pages there, 7,615 in the table, which the key's order
+-- scatters. The index is 13 % larger for it. About 4.7 kB a chunk.
 
 create table app.chunk_terms (
     tenant_id uuid not null,
     lexeme text not null,
     chunk_id uuid not null,
     frequency integer not null check (frequency > 0),
-    primary key (tenant_id, lexeme, chunk_id),
+    primary key (tenant_id, lexeme, chunk_id) include (frequency),
     foreign key (tenant_id, chunk_id) references app.chunks on delete cascade
 );
 comment on table app.chunk_terms is
