@@ -8,10 +8,11 @@ language plpgsql stable security definer parallel safe
 set search_path = ''
 as $$
 -- every policy asks: plpgsql keeps its plans, while Postgres before 18 plans a SQL function anew for
--- each statement that calls it
+-- each statement that calls it. So it reads the claims here too, and not by private.claims()
 declare
-    v_claims jsonb := private.claims();
+    v_claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
     v_user_id uuid := nullif(v_claims ->> 'sub', '')::uuid;
+    v_claimed text := v_claims -> 'app_metadata' ->> 'tenant_id';
     v_named text := nullif(current_setting('porchlight.tenant', true), '');
     v_tenant_id uuid;
 begin
@@ -19,8 +20,7 @@ begin
         -- compared as text: a claim that is no uuid is nobody's brand
         select m.tenant_id into v_tenant_id
         from app.members m
-        where m.user_id = v_user_id
-            and m.tenant_id::text = v_claims -> 'app_metadata' ->> 'tenant_id'
+        where m.user_id = v_user_id and m.tenant_id::text = v_claimed
             and (select t.status from app.tenants t where t.id = m.tenant_id) = 'active';
     else
         select t.id into v_tenant_id
