@@ -1,4 +1,4 @@
--- The embedding indexes: one registered model each, one narrow table each, one search function each
+-- The embedding indexes: one registered model each, one narrow table each, one door each
 -- (30_retrieval). A vector of another model is refused, never searched.
 -- Storage is plain: a vector that is moved out of line (TOAST) costs four times as much per search.
 -- No ANN index: an exact scan of one brand holds 20 ms to about 13,000 chunks, and one ANN index

@@ -37,6 +37,7 @@ create function private.lexical_scores(
 returns table (ids uuid[], bm25 double precision[], matched double precision[])
 language plpgsql stable strict rows 1
 set search_path = ''
+set plan_cache_mode = force_generic_plan -- or it is planned anew for the words of each question
 as $$
 begin
     if cardinality(p_words) > 0 then
@@ -73,9 +74,10 @@ comment on function private.lexical_scores is
 grant execute on function private.lexical_scores to authenticated, service_role;
 
 create function private.rank_chunks(
-    p_tenant_id uuid, p_index text, p_ids uuid[], p_similarities double precision[], p_hits uuid[],
-    p_bm25 double precision[], p_matched double precision[], p_dense_weight double precision,
-    p_limit integer, p_now timestamptz)
+    p_tenant_id uuid, p_index app.embedding_indexes,
+    p_ids uuid[], p_similarities double precision[],
+    p_hits uuid[], p_bm25 double precision[], p_matched double precision[],
+    p_dense_weight double precision, p_limit integer, p_now timestamptz)
 returns table (
     chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
     heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
@@ -84,68 +86,77 @@ language plpgsql stable rows 6
 set search_path = ''
 as $$
 declare
-    v_index app.embedding_indexes;
-    v_dense_weight double precision;
     -- without words the cosine is both the score and the evidence
     v_ids uuid[] := p_ids;
-    v_similarities double precision[] := p_similarities;
     v_scores double precision[] := p_similarities;
-    v_evidence double precision[] := p_similarities;
-    v_threshold double precision;
+    v_dense_weight double precision;
+    v_skip integer;
+    v_wanted integer := least(greatest(p_limit, 1), 50);
+    v_found integer;
 begin
-    select i.* into v_index from app.embedding_indexes i where i.name = p_index;
-    v_threshold := v_index.min_similarity;
-
-    if v_index.lexical_weight > 0 and p_hits is not null then
-        v_threshold := v_index.threshold;
-        v_dense_weight := least(greatest(coalesce(p_dense_weight, v_index.dense_weight), 0.25), 2);
+    if p_index.lexical_weight > 0 and p_hits is not null then
+        v_dense_weight := least(greatest(coalesce(p_dense_weight, p_index.dense_weight), 0.25), 2);
         with raw as materialized (
             -- full: the planner takes arrays for short, and a full join is hashed all the same; a
             -- chunk may have words and no vector yet
-            select d.chunk_id, d.similarity, coalesce(h.bm25, 0) as bm25, h.matched
+            select d.chunk_id, d.similarity, coalesce(h.bm25, 0) as bm25,
+                h.chunk_id is not null as is_hit
             from (select unnest(p_ids), unnest(p_similarities)) d (chunk_id, similarity)
-            full join (select unnest(p_hits), unnest(p_bm25), unnest(p_matched))
-                h (chunk_id, bm25, matched) on h.chunk_id = d.chunk_id
+            full join (select unnest(p_hits), unnest(p_bm25)) h (chunk_id, bm25)
+                on h.chunk_id = d.chunk_id
         ), spread as (
             select avg(r.similarity) as dense_mean,
                 nullif(stddev_pop(r.similarity), 0) as dense_deviation,
                 avg(r.bm25) as lexical_mean, nullif(stddev_pop(r.bm25), 0) as lexical_deviation
             from raw r where r.chunk_id is not null
         )
-        select array_agg(r.chunk_id), array_agg(r.similarity),
-            array_agg(v_dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
-                + case when r.matched is null then 0 else v_index.lexical_weight
-                    * coalesce((r.bm25 - s.lexical_mean) / s.lexical_deviation, 0) end),
-            array_agg(coalesce(r.matched, 0) + 0.6 * v_dense_weight * (r.similarity - 0.55))
-        into v_ids, v_similarities, v_scores, v_evidence
+        select array_agg(r.chunk_id),
+            array_agg(
+                v_dense_weight * coalesce((r.similarity - s.dense_mean) / s.dense_deviation, 0)
+                + case when r.is_hit then p_index.lexical_weight
+                    * coalesce((r.bm25 - s.lexical_mean) / s.lexical_deviation, 0) else 0 end)
+        into v_ids, v_scores
         from raw r, spread s where r.chunk_id is not null;
     end if;
 
-    return query
-    select r.chunk_id, c.source_id, c.source_type, c.title, c.url, c.heading_path, c.content,
-        c.language, c.verified_at, c.is_pricing,
-        c.is_pricing and (c.verified_at is null or c.verified_at < (
-            select p_now - make_interval(days => l.verified_within_days)
-            from app.tenant_limits l where l.tenant_id = p_tenant_id)),
-        r.evidence >= v_threshold, r.similarity, r.score
-    from (
-        select unnest(v_ids), unnest(v_similarities), unnest(v_scores), unnest(v_evidence)
-        order by 3 desc, 1
-    ) r (chunk_id, similarity, score, evidence)
-    cross join lateral (
-        -- visibility and validity come before the limit, and one by one: the limit in here keeps
-        -- the planner from looking up all chunks of the brand in order to sort them afterwards
-        select k.source_id, s.source_type, s.title, s.url, k.heading_path, k.content, k.language,
-            k.verified_at, k.is_pricing
-        from app.chunks k
-        join app.sources s on s.tenant_id = k.tenant_id and s.id = k.source_id
-        where k.tenant_id = p_tenant_id and k.id = r.chunk_id
-            and (s.valid_from is null or s.valid_from <= p_now)
-            and (s.valid_to is null or s.valid_to > p_now)
-        limit 1
-    ) c
-    order by r.score desc, r.chunk_id
-    limit least(greatest(p_limit, 1), 50);
+    -- the best 64 first, and all others only if too few of those may be seen: finding 64 costs much
+    -- less than sorting thousands
+    foreach v_skip in array '{0,64}'::integer[] loop
+        return query
+        select r.chunk_id, c.source_id, c.source_type, c.title, c.url, c.heading_path, c.content,
+            c.language, c.verified_at, c.is_pricing,
+            c.is_pricing and (c.verified_at is null or c.verified_at < (
+                select p_now - make_interval(days => l.verified_within_days)
+                from app.tenant_limits l where l.tenant_id = p_tenant_id)),
+            case when v_dense_weight is null then c.similarity >= p_index.min_similarity
+                else coalesce(p_matched[array_position(p_hits, r.chunk_id)], 0)
+                    + 0.6 * v_dense_weight * (c.similarity - 0.55) >= p_index.threshold end,
+            c.similarity, r.score
+        from (
+            select unnest(v_ids), unnest(v_scores)
+            order by 2 desc, 1
+            offset v_skip limit case v_skip when 0 then 64 end
+        ) r (chunk_id, score)
+        cross join lateral (
+            -- visibility and validity come before the limit, and one by one: the limit in here
+            -- keeps the planner from looking up all chunks of the brand, to sort them afterwards
+            select k.source_id, s.source_type, s.title, s.url, k.heading_path, k.content,
+                k.language, k.verified_at, k.is_pricing,
+                case when v_dense_weight is null then r.score
+                    else p_similarities[array_position(p_ids, r.chunk_id)] end as similarity
+            from app.chunks k
+            join app.sources s on s.tenant_id = k.tenant_id and s.id = k.source_id
+            where k.tenant_id = p_tenant_id and k.id = r.chunk_id
+                and (s.valid_from is null or s.valid_from <= p_now)
+                and (s.valid_to is null or s.valid_to > p_now)
+            limit 1
+        ) c
+        order by r.score desc, r.chunk_id
+        limit v_wanted;
+        get diagnostics v_found = row_count;
+        v_wanted := v_wanted - v_found;
+        exit when v_wanted = 0 or cardinality(v_ids) <= 64;
+    end loop;
 end
 $$;
 comment on function private.rank_chunks is

@@ -1,14 +1,16 @@
 -- One exact search per index: a vector meets only vectors of its own model.
 -- Exact: every chunk of the brand is compared, so a small brand beside a big one loses nothing.
 
-create function private.usable_vector(
-    p_index text, p_model text, p_embedding extensions.vector)
-returns extensions.vector
+create function private.similarities(
+    p_tenant_id uuid, p_index text, p_model text, p_embedding extensions.vector,
+    out index app.embedding_indexes, out ids uuid[], out similarities double precision[])
 language plpgsql stable
 set search_path = ''
+set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
 as $$
 begin
-    if not exists (select from app.embedding_indexes i where i.name = p_index and i.model = p_model) then
+    select i.* into index from app.embedding_indexes i where i.name = p_index and i.model = p_model;
+    if not found then
         raise exception using errcode = 'PT422', message = 'model_mismatch';
     end if;
     -- the cosine of a zero vector is NaN, and NaN passes every threshold
@@ -16,32 +18,37 @@ begin
         raise exception using errcode = 'PT400', message = 'bad_request',
             detail = 'the vector has no direction';
     end if;
-    return p_embedding;
-end
-$$;
-comment on function private.usable_vector is
-    'The vector itself; one without direction, or of another model than that of the index, ends the call.';
-grant execute on function private.usable_vector to authenticated, service_role;
+    -- said here, since an empty table would compare nothing
+    if extensions.vector_dims(p_embedding) <> index.dimensions then
+        raise exception using errcode = '22000', message = format('expected %s dimensions, not %s',
+            index.dimensions, extensions.vector_dims(p_embedding));
+    end if;
 
-create function private.similarities_primary(p_tenant_id uuid, p_embedding extensions.vector)
-returns table (ids uuid[], similarities double precision[])
-language plpgsql stable rows 1
-set search_path = ''
-set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
-as $$
-declare
-    v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
-begin
-    return query
-    select coalesce(array_agg(e.chunk_id), '{}'),
-        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
-    from app.chunk_embeddings_primary e
-    where e.tenant_id = p_tenant_id;
+    if p_index = 'primary' then
+        select array_agg(e.chunk_id),
+            array_agg(1 - (e.embedding operator(extensions.<=>) p_embedding))
+        into ids, similarities
+        from app.chunk_embeddings_primary e
+        where e.tenant_id = p_tenant_id;
+    elsif p_index = 'fallback' then
+        select array_agg(e.chunk_id),
+            array_agg(1 - (e.embedding operator(extensions.<=>) p_embedding))
+        into ids, similarities
+        from app.chunk_embeddings_fallback e
+        where e.tenant_id = p_tenant_id;
+    elsif p_index = 'local' then
+        select array_agg(e.chunk_id),
+            array_agg(1 - (e.embedding operator(extensions.<=>) p_embedding))
+        into ids, similarities
+        from app.chunk_embeddings_local e
+        where e.tenant_id = p_tenant_id;
+    end if;
 end
 $$;
-comment on function private.similarities_primary is
-    'Cosine of every chunk of the brand in the primary index.';
-grant execute on function private.similarities_primary to authenticated, service_role;
+comment on function private.similarities is
+    'The row of an index, and the cosine of every chunk of the brand in it. A vector without '
+    'direction, or of another model than that of the index, ends the call.';
+grant execute on function private.similarities to authenticated, service_role;
 
 create function api.match_chunks_primary(
     p_embedding extensions.vector, p_model text, p_question text default '',
@@ -55,37 +62,16 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_primary(
-        t.id, private.usable_vector('primary', p_model, p_embedding)) s
+    cross join private.similarities(t.id, 'primary', p_model, p_embedding) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
-    cross join private.rank_chunks(t.id, 'primary', s.ids, s.similarities, l.ids, l.bm25, l.matched,
+    cross join private.rank_chunks(t.id, s.index, s.ids, s.similarities, l.ids, l.bm25, l.matched,
         p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_primary is
     'The chunks of the caller''s brand that are closest to a question of the primary index''s model. '
     'Without p_question: by cosine alone.';
 grant execute on function api.match_chunks_primary to authenticated, service_role;
-
-create function private.similarities_fallback(p_tenant_id uuid, p_embedding extensions.vector)
-returns table (ids uuid[], similarities double precision[])
-language plpgsql stable rows 1
-set search_path = ''
-set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
-as $$
-declare
-    v_query extensions.vector(768) := p_embedding;  -- cast once, not once a row
-begin
-    return query
-    select coalesce(array_agg(e.chunk_id), '{}'),
-        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
-    from app.chunk_embeddings_fallback e
-    where e.tenant_id = p_tenant_id;
-end
-$$;
-comment on function private.similarities_fallback is
-    'Cosine of every chunk of the brand in the fallback index.';
-grant execute on function private.similarities_fallback to authenticated, service_role;
 
 create function api.match_chunks_fallback(
     p_embedding extensions.vector, p_model text, p_question text default '',
@@ -99,37 +85,16 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_fallback(
-        t.id, private.usable_vector('fallback', p_model, p_embedding)) s
+    cross join private.similarities(t.id, 'fallback', p_model, p_embedding) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
-    cross join private.rank_chunks(t.id, 'fallback', s.ids, s.similarities, l.ids, l.bm25, l.matched,
+    cross join private.rank_chunks(t.id, s.index, s.ids, s.similarities, l.ids, l.bm25, l.matched,
         p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_fallback is
     'The chunks of the caller''s brand that are closest to a question of the fallback index''s model. '
     'Without p_question: by cosine alone.';
 grant execute on function api.match_chunks_fallback to authenticated, service_role;
-
-create function private.similarities_local(p_tenant_id uuid, p_embedding extensions.vector)
-returns table (ids uuid[], similarities double precision[])
-language plpgsql stable rows 1
-set search_path = ''
-set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
-as $$
-declare
-    v_query extensions.vector(384) := p_embedding;  -- cast once, not once a row
-begin
-    return query
-    select coalesce(array_agg(e.chunk_id), '{}'),
-        coalesce(array_agg(1 - (e.embedding operator(extensions.<=>) v_query)), '{}')
-    from app.chunk_embeddings_local e
-    where e.tenant_id = p_tenant_id;
-end
-$$;
-comment on function private.similarities_local is
-    'Cosine of every chunk of the brand in the local index.';
-grant execute on function private.similarities_local to authenticated, service_role;
 
 create function api.match_chunks_local(
     p_embedding extensions.vector, p_model text, p_question text default '',
@@ -143,11 +108,10 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities_local(
-        t.id, private.usable_vector('local', p_model, p_embedding)) s
+    cross join private.similarities(t.id, 'local', p_model, p_embedding) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
-    cross join private.rank_chunks(t.id, 'local', s.ids, s.similarities, l.ids, l.bm25, l.matched,
+    cross join private.rank_chunks(t.id, s.index, s.ids, s.similarities, l.ids, l.bm25, l.matched,
         p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_local is

@@ -23,10 +23,9 @@ insert into expected values
         is_service, is_superseded, lexical_scores, list_tenants, lock_source, lock_sources,
         plan_reindex, put_embeddings, question_terms, rank_chunks, register_tenant,
         reindex_summary, renew_reindex, require_functions, require_newest, require_run,
-        required_admin_tenant_id, required_tenant_id, similarities_fallback,
-        similarities_local, similarities_primary, stale_chunks, start_reindex, states_price,
-        take_reindex_call, tenant_id, terms, text_search_config, usable_vector, user_id, verify_chunk,
-        write_chunks, write_source}'),
+        required_admin_tenant_id, required_tenant_id, similarities, stale_chunks, start_reindex,
+        states_price, take_reindex_call, tenant_id, terms, text_search_config, user_id,
+        verify_chunk, write_chunks, write_source}'),
     -- Supabase Auth, which has USAGE on private, finds one function there
     ('supabase_auth_admin', 'private', '{
         custom_access_token_hook}'),

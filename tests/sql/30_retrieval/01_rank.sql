@@ -19,11 +19,11 @@ as $$
     select right(s.source_key || '/' || array_position(s.chunk_ids, r.chunk_id) - 1, 12),
         r.is_relevant, r.is_stale,
         r.score, r.similarity
-    from private.similarities_local(test.id('one'), test.at_cosine(1)) d
+    from private.similarities(test.id('one'), 'local', 'all-MiniLM-L6-v2', test.at_cosine(1)) d
     cross join private.question_terms(test.id('one'), p_question) q
     left join private.lexical_scores(test.id('one'), q.words, q.lexemes, cardinality(d.ids)) l
         on true
-    cross join private.rank_chunks(test.id('one'), 'local', d.ids, d.similarities, l.ids, l.bm25,
+    cross join private.rank_chunks(test.id('one'), d.index, d.ids, d.similarities, l.ids, l.bm25,
         l.matched, p_dense_weight, 50, p_now) r
     join app.sources s on s.id = r.source_id
 $$;
@@ -156,8 +156,10 @@ select is_empty(
 select is(
     (select r.is_relevant
     from private.lexical_scores(test.id('two'), '{1,2,3,4}', '{red,lantern,post,lamp}', 1) l,
-        private.rank_chunks(test.id('two'), 'local', array[test.id('two/faq/0')], '{0.3}', l.ids,
-            l.bm25, l.matched, null, 6, now()) r), false,
+        app.embedding_indexes i,
+        private.rank_chunks(test.id('two'), i, array[test.id('two/faq/0')], '{0.3}', l.ids,
+            l.bm25, l.matched, null, 6, now()) r
+    where i.name = 'local'), false,
         'so that a chunk does not answer because others have no vector yet');
 select is_empty(
     $$ select * from private.question_terms(test.id('nowhere'), 'lantern') where words <> '{}' $$,

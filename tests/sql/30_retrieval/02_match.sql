@@ -1,6 +1,6 @@
 -- The doors of retrieval: whose rows come back, from which index, and what they refuse.
 begin;
-select plan(33);
+select plan(38);
 
 select test.add_source('one', 'site', '{"We sell light"}', '{0.5}', p_visibility => 'public');
 select test.add_source('one', 'faq', '{"A lantern for you","Open at nine"}', '{0.6,0.4}');
@@ -113,6 +113,13 @@ select throws_ok(
         i.model),
     '22000', null, 'no search with other dimensions in index ' || i.name)
 from app.embedding_indexes i order by i.name;
+select test.act_as('superuser');
+update app.embedding_indexes set model = 'empty' where name = 'fallback';
+delete from app.chunk_embeddings_fallback;
+select test.act_as('alice');
+select throws_ok(
+    $$ select api.match_chunks_fallback(test.at_cosine(1), 'empty') $$, '22000',
+    'expected 768 dimensions, not 384', 'not even where there is nothing to compare with');
 select is(
     (select count(*)
     from api.match_chunks_local(test.at_cosine(1), 'all-MiniLM-L6-v2', repeat('lantern ', 2000))),
@@ -127,6 +134,20 @@ select is(
     'a chunk that is gone is found neither by vector nor by word');
 select test.act_as('dave');
 select is(pg_temp.match('lantern'), 'faq', 'and the other brand keeps its own');
+
+-- the best that may be seen, however many are hidden above them
+select test.act_as('superuser');
+select test.add_source('two', 'secret',
+    array(select 'Lantern secret ' || i from generate_series(1, 90) i),
+    array(select 0.9 - i * 0.001 from generate_series(1, 90) i), p_visibility => 'private');
+select test.add_source('two', 'last', '{"Our last word","Our lantern words"}', '{0.2,0.1}');
+select test.act_as('carol');
+select is(pg_temp.match(), 'faq last last', 'below ninety that a rep may not see');
+select is(pg_temp.match('lantern', 50), 'faq last last', 'with words too');
+select is(pg_temp.match('', 2), 'faq last', 'and no more than were asked for');
+select test.act_as('dave');
+select is(
+    pg_temp.match('', 50), 'faq' || repeat(' secret', 49), 'an admin sees them');
 
 select * from finish();
 rollback;
