@@ -27,7 +27,7 @@ func startServer(ctx context.Context, p *progress) (*postgres.Server, error) {
 
 // load writes the corpus as the superuser, past triggers and foreign keys: only what is stored counts.
 func load(ctx context.Context, conn *pgx.Conn, c *corpus, p *progress) error {
-	if _, err := conn.Exec(ctx, `set session_replication_role = replica`); err != nil {
+	if _, err := conn.Exec(ctx, nothing+`; set session_replication_role = replica`, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err
 	}
 	if err := loadBrands(ctx, conn, c.brands); err != nil {

@@ -11,13 +11,22 @@ import (
 
 // The statements of one request, as the functions send them.
 const (
-	become = `select set_config('role', $1, true), set_config('request.jwt.claims', $2, true),
-		set_config('porchlight.tenant', $3, true), set_config('statement_timeout', $4, true)`
-	match = `select chunk_id::text, source_id::text, source_type, source_title, coalesce(source_url, ''),
-			heading_path, content, language, verified_at, is_pricing, is_stale, is_relevant, similarity, score
+	become = `select pg_catalog.set_config('role', $1, true), pg_catalog.set_config('request.jwt.claims', $2, true),
+		pg_catalog.set_config('porchlight.tenant', $3, true), pg_catalog.set_config('statement_timeout', $4, true)`
+	match = `select chunk_id, source_id, source_type, source_title, coalesce(source_url, ''), heading_path,
+			content, language, verified_at, is_pricing, is_stale, is_relevant, similarity, score
 		from api.match_chunks_primary($1::extensions.vector, $2, $3, $4::integer, $5::double precision)`
-	noop = `select login, is_unsafe from api.check_login()`
+	noop = `select login, is_unsafe from api.nothing()`
 )
+
+// nothing is the least that a door can do: say who is connected.
+const nothing = `
+	create function api.nothing() returns table (login text, is_unsafe boolean)
+	language sql stable set search_path = ''
+	begin atomic
+		select r.rolname::text, r.rolsuper or r.rolbypassrls from pg_catalog.pg_roles r where r.rolname = session_user;
+	end;
+	grant execute on function api.nothing to authenticated`
 
 const (
 	primaryModel = "gemini-embedding-001"

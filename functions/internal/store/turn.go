@@ -56,8 +56,8 @@ var matchCalls = map[string]string{
 }
 
 func matchCall(index string) string {
-	return `select chunk_id::text, source_id::text, source_type, source_title, coalesce(source_url, ''),
-		heading_path, content, language, verified_at, is_pricing, is_stale, is_relevant, similarity, score
+	return `select chunk_id, source_id, source_type, source_title, coalesce(source_url, ''), heading_path,
+		content, language, verified_at, is_pricing, is_stale, is_relevant, similarity, score
 	from api.match_chunks_` + index + `($1::extensions.vector, $2, $3, $4::integer, $5::double precision)`
 }
 
