@@ -1,8 +1,7 @@
 -- How chunks are ranked and when they answer: shared by all indexes.
 --
 -- Order:    dense_weight * z(cosine) + lexical_weight * z(BM25), z being the standard score over
--- all
---           chunks of the brand (0 for a chunk without a word of the question).
+--           all chunks of the brand (0 for a chunk without a word of the question).
 -- Evidence: M / (T + 6) + 0.6 * dense_weight * (cosine - 0.55), where T is the idf mass of the
 --           question and M what the chunk matches of it; a word that the brand never uses counts
 --           in T, so a question about a product of somebody else finds no answer here.

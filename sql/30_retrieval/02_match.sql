@@ -10,18 +10,14 @@ set plan_cache_mode = force_generic_plan -- or a small brand is planned anew eac
 as $$
 begin
     select i.* into index from app.embedding_indexes i where i.name = p_index and i.model = p_model;
-    if not found then
+    -- dimensions are compared here too, since an empty table would compare nothing
+    if not found or extensions.vector_dims(p_embedding) <> index.dimensions then
         raise exception using errcode = 'PT422', message = 'model_mismatch';
     end if;
     -- the cosine of a zero vector is NaN, and NaN passes every threshold
     if coalesce(extensions.vector_norm(p_embedding), 0) = 0 then
         raise exception using errcode = 'PT400', message = 'bad_request',
             detail = 'the vector has no direction';
-    end if;
-    -- said here, since an empty table would compare nothing
-    if extensions.vector_dims(p_embedding) <> index.dimensions then
-        raise exception using errcode = '22000', message = format('expected %s dimensions, not %s',
-            index.dimensions, extensions.vector_dims(p_embedding));
     end if;
 
     if p_index = 'primary' then
@@ -47,7 +43,7 @@ end
 $$;
 comment on function private.similarities is
     'The row of an index, and the cosine of every chunk of the brand in it. A vector without '
-    'direction, or of another model than that of the index, ends the call.';
+    'direction, or not of the model and dimensions of the index, ends the call.';
 grant execute on function private.similarities to authenticated, service_role;
 
 create function api.match_chunks_primary(

@@ -1686,8 +1686,7 @@ grant execute on function api.get_reindex to authenticated, service_role;
 -- How chunks are ranked and when they answer: shared by all indexes.
 --
 -- Order:    dense_weight * z(cosine) + lexical_weight * z(BM25), z being the standard score over
--- all
---           chunks of the brand (0 for a chunk without a word of the question).
+--           all chunks of the brand (0 for a chunk without a word of the question).
 -- Evidence: M / (T + 6) + 0.6 * dense_weight * (cosine - 0.55), where T is the idf mass of the
 --           question and M what the chunk matches of it; a word that the brand never uses counts
 --           in T, so a question about a product of somebody else finds no answer here.
@@ -1862,18 +1861,14 @@ set plan_cache_mode = force_generic_plan -- or a small brand is planned anew eac
 as $$
 begin
     select i.* into index from app.embedding_indexes i where i.name = p_index and i.model = p_model;
-    if not found then
+    -- dimensions are compared here too, since an empty table would compare nothing
+    if not found or extensions.vector_dims(p_embedding) <> index.dimensions then
         raise exception using errcode = 'PT422', message = 'model_mismatch';
     end if;
     -- the cosine of a zero vector is NaN, and NaN passes every threshold
     if coalesce(extensions.vector_norm(p_embedding), 0) = 0 then
         raise exception using errcode = 'PT400', message = 'bad_request',
             detail = 'the vector has no direction';
-    end if;
-    -- said here, since an empty table would compare nothing
-    if extensions.vector_dims(p_embedding) <> index.dimensions then
-        raise exception using errcode = '22000', message = format('expected %s dimensions, not %s',
-            index.dimensions, extensions.vector_dims(p_embedding));
     end if;
 
     if p_index = 'primary' then
@@ -1899,7 +1894,7 @@ end
 $$;
 comment on function private.similarities is
     'The row of an index, and the cosine of every chunk of the brand in it. A vector without '
-    'direction, or of another model than that of the index, ends the call.';
+    'direction, or not of the model and dimensions of the index, ends the call.';
 grant execute on function private.similarities to authenticated, service_role;
 
 create function api.match_chunks_primary(

@@ -32,14 +32,17 @@ func (c copyRows) integer(n int32) {
 	c.number32(uint32(n))
 }
 
-// vector writes a vector as pgvector receives it: its dimensions, two unused bytes, the numbers.
-func (c copyRows) vector(v []float32) {
-	c.number32(uint32(4 + 4*len(v)))
-	c.number16(uint16(len(v)))
-	c.number16(0)
+func (c copyRows) vector(v []float32) { c.bytes(vectorBytes(v)) }
+
+// vectorBytes is a vector as pgvector receives it: its dimensions, two unused bytes, the numbers.
+func vectorBytes(v []float32) []byte {
+	b := make([]byte, 0, 4+4*len(v))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(v)))
+	b = append(b, 0, 0)
 	for _, x := range v {
-		c.number32(math.Float32bits(x))
+		b = binary.BigEndian.AppendUint32(b, math.Float32bits(x))
 	}
+	return b
 }
 
 func (c copyRows) number16(n uint16) {

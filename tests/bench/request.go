@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // The statements of one request, as the functions send them.
@@ -67,39 +69,67 @@ func (c caller) who() []any { return []any{c.role, c.claims, c.tenant, "60000"} 
 
 // ask makes one request: one implicit transaction, one round trip. It returns the first column.
 func (c caller) ask(ctx context.Context, sql string, arguments ...any) (first []string, err error) {
-	batch := &pgx.Batch{}
-	batch.Queue(become, c.who()...)
-	batch.Queue(sql, arguments...)
-	results := c.conn.SendBatch(ctx, batch)
-	defer func() {
-		if closing := results.Close(); err == nil {
-			err = closing
+	batch := &pgconn.Batch{}
+	for _, s := range []statement{{become, c.who()}, {sql, arguments}} {
+		values, formats, err := s.encode(c.conn.TypeMap())
+		if err != nil {
+			return nil, err
 		}
-	}()
-	if _, err := results.Exec(); err != nil {
-		return nil, err
+		batch.ExecParams(s.sql, values, nil, formats, nil)
 	}
-	rows, err := results.Query()
-	if err != nil {
-		return nil, err
+	results := c.conn.PgConn().ExecBatch(ctx, batch)
+	for results.NextResult() { // the last one counts
+		if first, err = firsts(pgx.RowsFromResultReader(c.conn.TypeMap(), results.ResultReader())); err != nil {
+			break
+		}
 	}
-	return firsts(rows)
+	if closing := results.Close(); err == nil {
+		err = closing
+	}
+	return first, err
 }
 
 // askInTurn makes the same request as most programs do: each statement waits for the one before.
 func (c caller) askInTurn(ctx context.Context, sql string, arguments ...any) (first []string, err error) {
 	err = pgx.BeginFunc(ctx, c.conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, become, c.who()...); err != nil {
-			return err
+		for _, s := range []statement{{become, c.who()}, {sql, arguments}} {
+			values, formats, err := s.encode(c.conn.TypeMap())
+			if err != nil {
+				return err
+			}
+			result := c.conn.PgConn().ExecParams(ctx, s.sql, values, nil, formats, nil)
+			if first, err = firsts(pgx.RowsFromResultReader(c.conn.TypeMap(), result)); err != nil {
+				return err
+			}
 		}
-		rows, err := tx.Query(ctx, sql, arguments...)
-		if err != nil {
-			return err
-		}
-		first, err = firsts(rows)
-		return err
+		return nil
 	})
 	return first, err
+}
+
+type statement struct {
+	sql       string
+	arguments []any
+}
+
+// encode writes the arguments as text, and a vector in binary, as the functions do.
+func (s statement) encode(types *pgtype.Map) (values [][]byte, formats []int16, err error) {
+	arguments := slices.Clone(s.arguments)
+	for i := range arguments {
+		if _, ok := arguments[i].([]float32); ok {
+			arguments[i] = nil
+		}
+	}
+	var b pgx.ExtendedQueryBuilder
+	if err := b.Build(types, nil, arguments); err != nil {
+		return nil, nil, err
+	}
+	for i := range arguments {
+		if v, ok := s.arguments[i].([]float32); ok {
+			b.ParamValues[i], b.ParamFormats[i] = vectorBytes(v), pgtype.BinaryFormatCode
+		}
+	}
+	return b.ParamValues, b.ParamFormats, nil
 }
 
 // firsts reads rows to their end and keeps the first column, which came as text.
@@ -116,14 +146,5 @@ func firsts(rows pgx.Rows) (first []string, err error) {
 
 // search asks for the nearest chunks; without words by cosine alone.
 func (c caller) search(ctx context.Context, question []float32, words string) ([]string, error) {
-	return c.ask(ctx, match, vectorText(question), primaryModel, words, answers, nil)
-}
-
-// vectorText is the text form of a vector.
-func vectorText(v []float32) string {
-	b := make([]byte, 0, 12*len(v))
-	for i, x := range v {
-		b = strconv.AppendFloat(append(b, "[,"[min(i, 1)]), float64(x), 'g', -1, 32)
-	}
-	return string(append(b, ']'))
+	return c.ask(ctx, match, question, primaryModel, words, answers, nil)
 }

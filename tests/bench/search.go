@@ -168,10 +168,10 @@ func (b *bench) trips(ctx context.Context) error {
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	brand := searched(b.corpus)[0]
 	asker := rep(conn, brand)
-	vector := vectorText(b.questions(brand, 1)[0])
+	question := b.questions(brand, 1)[0]
 	medians, err := race(b.rounds,
-		func(int) error { return second(asker.ask(ctx, match, vector, primaryModel, "", answers, nil)) },
-		func(int) error { return second(asker.askInTurn(ctx, match, vector, primaryModel, "", answers, nil)) })
+		func(int) error { return second(asker.search(ctx, question, "")) },
+		func(int) error { return second(asker.askInTurn(ctx, match, question, primaryModel, "", answers, nil)) })
 	if err != nil {
 		return err
 	}

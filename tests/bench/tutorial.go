@@ -61,5 +61,5 @@ func loadTutorial(ctx context.Context, conn *pgx.Conn) error {
 
 // searchTutorial asks the tutorial's function, in one round trip as well.
 func (c caller) searchTutorial(ctx context.Context, question []float32) ([]string, error) {
-	return c.ask(ctx, matchDocuments, vectorText(question), answers)
+	return c.ask(ctx, matchDocuments, question, answers)
 }

@@ -88,13 +88,6 @@ func (s *Store) Close() { s.pool.Close() }
 const become = `select pg_catalog.set_config('role', $1, true), pg_catalog.set_config('request.jwt.claims', $2, true),
 	pg_catalog.set_config('porchlight.tenant', $3, true), pg_catalog.set_config('statement_timeout', $4, true)`
 
-// call is one door with its arguments.
-type call struct {
-	sql  string
-	args []any
-	read func(pgx.Rows) error // nil: the rows do not matter
-}
-
 // as runs the calls in one transaction as the principal, in one round trip. The role and the claims
 // are in force when the next statement of the batch is parsed, since the server takes them in turn. A
 // batch that the server never began, because it had ended the idle connection, is sent once more.
@@ -139,16 +132,8 @@ func (s *Store) once(ctx context.Context, p identity.Principal, calls []call) er
 		return err
 	}
 	defer conn.Release()
-	batch := &pgx.Batch{}
-	batch.Queue(become, p.Role, string(p.Claims), p.Tenant, strconv.FormatInt(s.timeout.Milliseconds(), 10))
-	for _, c := range calls {
-		batch.Queue(c.sql, c.args...)
-	}
-	results := conn.SendBatch(ctx, batch)
-	err = readAll(results, calls)
-	if closeErr := results.Close(); err == nil {
-		err = closeErr
-	}
+	who := call{become, []any{p.Role, string(p.Claims), p.Tenant, strconv.FormatInt(s.timeout.Milliseconds(), 10)}, nil}
+	err = send(ctx, conn.Conn(), append([]call{who}, calls...))
 	settle(conn.Conn().PgConn())
 	return err
 }
@@ -164,33 +149,6 @@ func settle(conn *pgconn.PgConn) {
 	case <-conn.CleanupDone():
 	case <-time.After(settleWithin):
 	}
-}
-
-func readAll(results pgx.BatchResults, calls []call) error {
-	if _, err := results.Exec(); err != nil {
-		return unbegun(err)
-	}
-	for _, c := range calls {
-		if c.read == nil {
-			if _, err := results.Exec(); err != nil {
-				return err
-			}
-			continue
-		}
-		rows, err := results.Query()
-		if err != nil {
-			return err
-		}
-		err = c.read(rows)
-		rows.Close()
-		if err == nil {
-			err = rows.Err()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // one reads exactly one row into the targets.

@@ -70,7 +70,7 @@ func (s *Store) MatchChunks(ctx context.Context, p identity.Principal, m turn.Se
 	var matches []corpus.Match
 	err := s.ask(ctx, p, call{
 		sql,
-		[]any{vectorText(m.Vector), m.Model, m.Question, m.Limit, m.DenseWeight},
+		[]any{vector(m.Vector), m.Model, m.Question, m.Limit, m.DenseWeight},
 		func(rows pgx.Rows) (err error) {
 			matches, err = pgx.CollectRows(rows, pgx.RowToStructByPos[corpus.Match])
 			return err

@@ -111,15 +111,15 @@ from app.embedding_indexes i order by i.name;
 select throws_ok(
     format('select api.match_chunks_%s(%L, %L)', i.name, test.at_cosine(1, i.dimensions + 1),
         i.model),
-    '22000', null, 'no search with other dimensions in index ' || i.name)
+    'PT422', 'model_mismatch', 'no search with other dimensions in index ' || i.name)
 from app.embedding_indexes i order by i.name;
 select test.act_as('superuser');
 update app.embedding_indexes set model = 'empty' where name = 'fallback';
 delete from app.chunk_embeddings_fallback;
 select test.act_as('alice');
 select throws_ok(
-    $$ select api.match_chunks_fallback(test.at_cosine(1), 'empty') $$, '22000',
-    'expected 768 dimensions, not 384', 'not even where there is nothing to compare with');
+    $$ select api.match_chunks_fallback(test.at_cosine(1), 'empty') $$, 'PT422',
+    'model_mismatch', 'not even where there is nothing to compare with');
 select is(
     (select count(*)
     from api.match_chunks_local(test.at_cosine(1), 'all-MiniLM-L6-v2', repeat('lantern ', 2000))),
