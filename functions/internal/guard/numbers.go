@@ -61,13 +61,14 @@ func factsOf(in Input) *facts {
 
 func (f *facts) addMatch(m corpus.Match) {
 	whole := plain(m.SourceTitle + " " + m.HeadingPath + " " + m.Content)
+	named := periodsNamed(whole)
 	for _, s := range slices.Concat([]string{m.SourceTitle, m.HeadingPath}, sentence.Split(m.Content)) {
 		line := plain(s)
 		f.addNames(line)
 		owner := f.addRow(s)
 		for cell := range strings.SplitSeq(line, "; ") {
 			for _, q := range cellQuantities(cell, whole) {
-				q.row = owner
+				q.row, q.named = owner, named
 				f.quantities = append(f.quantities, q)
 			}
 		}

@@ -57,6 +57,9 @@ var grounded = []string{
 	"Home Flex and the heat pump set for 1.299,00 € fit together.",
 	"The fee is €12.50/month for a 12-month contract.",
 	"The heat pump set costs 1.299,00 €.",
+	"The heat pump set costs 1.299,00 € once.",
+	"Das Set kostet einmalig 1.299,00 €.",
+	"You pay 12,50 € once you have moved in.",
 	"The heat pump set costs 1299 €.",          // O100
 	"The heat pump set costs 1,299.00 EUR.",    // O100
 	"The heat pump set costs €1 299.",          // O100
@@ -123,6 +126,10 @@ var ungrounded = []struct{ text, reason string }{
 	{"Home Flex takes 27,4 ct/kWh.", ReasonRow},
 	{"Home Flex costs 12,05 €.", ReasonNumber},
 	{"Home Flex costs 12,50 € a year.", ReasonUnit},
+	{"The heat pump set costs 1.299,00 € a month.", ReasonUnit}, // it is paid once
+	{"Das Set kostet 1.299 € im Monat.", ReasonUnit},
+	{"Home Flex costs 12,50 €, once.", ReasonUnit},
+	{"Fibra Uno cuesta 29,99 €, una sola vez.", ReasonUnit},
 	{"Home Flex costs 12.500 €.", ReasonNumber},
 	{"Home Flex costs 12 €.", ReasonUnit},
 	{"Home Flex costs $12.50.", ReasonUnit},
@@ -223,6 +230,38 @@ func TestNumbers_AcceptsAPriceColumnWhoseCurrencyStandsElsewhere(t *testing.T) {
 	}
 	if v := Numbers("Uno costs 4 €.", in); v.OK {
 		t.Error("a count of devices grounded a price")
+	}
+}
+
+// A price whose period nobody names is no price a month; a heading or a line above the table may name it.
+func TestNumbers_TakesThePeriodFromTheChunkAndFromNowhere(t *testing.T) {
+	for _, tc := range []struct {
+		evidence, text string
+		ok             bool
+	}{
+		{"The boiler costs €1,240.00.", "The boiler costs €1,240.00.", true},
+		{"The boiler costs €1,240.00.", "The boiler costs €1,240.00 a month.", false},
+		{"The boiler costs €1,240.00.", "The boiler costs €1,240.00 per year.", false},
+		{"The boiler costs €1,240.00.", "Der Kessel kostet monatlich 1.240 €, also 1.240 € monatlich.", false},
+		{"The boiler costs €1,240.00.", "La caldera cuesta 1.240 € al mes.", false},
+		{"The boiler costs €1,240.00.", "The boiler costs 1,240 a month.", false},
+		{"The boiler costs €1,240.00.", "Der Kessel kostet monatlich 1.240 €.", false},
+		{"The boiler costs €1,240.00.", "The boiler has a monthly fee of €1,240.", false},
+		{"The boiler costs €1,240.00.", "La caldera tiene una cuota mensual de 1.240 €.", false},
+		{"The monthly fee is €12.50, the activation costs €49.00.", "You pay €12.50 a month.", true},
+		{"The monthly fee is €12.50, the activation costs €49.00.", "You pay €12.50 a year.", false},
+		{"You save 12 %.", "You save 12 % a year.", false},
+		{"All prices per month.\n\nPlan: Uno; Fee: €12.50.", "Uno costs €12.50 a month.", true},
+		{"All prices per month.\n\nPlan: Uno; Fee: €12.50.", "Uno costs €12.50 a year.", false},
+		{"Monatspreise\n\nTarif: Uno; Preis: 12,50 €.", "Uno kostet 12,50 € im Monat.", true},
+		{"Cuotas mensuales\n\nTarifa: Uno; Precio: 12,50 €.", "Uno cuesta 12,50 € al mes.", true},
+		{"Plan: Uno; Unit price (ct/kWh): 29.9.", "Uno takes 29.9 ct per kWh.", true},
+		{"Plan: Uno; Monthly fee: €12.50; One-time fee: €49.00.", "Uno costs €49.00 a month.", false},
+		{"Plan: Uno; Monthly fee: €12.50; One-time fee: €49.00.", "Uno costs €49.00 once.", true},
+	} {
+		if v := Numbers(tc.text, Input{Evidence: []corpus.Match{{Content: tc.evidence}}}); v.OK != tc.ok {
+			t.Errorf("%s: %s: %+v", tc.evidence, tc.text, v)
+		}
 	}
 }
 

@@ -20,10 +20,11 @@ type quantity struct {
 	amount string   // canonical decimal as written, times "million"; or a literal such as "1.2.3"
 	size   *big.Rat // amount in the base of its dimension; nil for a literal
 	unit
-	start, end int  // bytes in the line, the end without the unit
-	prefixed   bool // the unit stood before the number
-	spelled    bool // written in words
-	row        *row // the table row that states it; nil in prose
+	start, end int             // bytes in the line, the end without the unit
+	prefixed   bool            // the unit stood before the number
+	spelled    bool            // written in words
+	row        *row            // the table row that states it; nil in prose
+	named      map[string]bool // the periods that its chunk speaks of
 }
 
 var (
@@ -41,7 +42,11 @@ func quantitiesIn(line string) []quantity {
 	slices.SortFunc(out, func(a, b quantity) int { return a.start - b.start })
 	used := 0
 	for i := range out {
+		before := line[min(used, out[i].start):out[i].start]
 		used = out[i].attachUnit(line, used)
+		if m := periodBefore.FindStringSubmatch(before); m != nil && out[i].period == "" && out[i].isPrice() {
+			out[i].period = periods[m[1]]
+		}
 	}
 	inherit(out, line)
 	for i := range out {
@@ -208,6 +213,9 @@ func (q quantity) isPrice() bool {
 
 // grounds says whether q of the evidence supports the claim.
 func (q quantity) grounds(claim quantity) bool {
+	if claim.period != "" && claim.isPrice() && !q.isFor(claim.period) {
+		return false
+	}
 	if q.period != "" && claim.period != "" && q.period != claim.period {
 		return false
 	}
@@ -216,4 +224,10 @@ func (q quantity) grounds(claim quantity) bool {
 	}
 	return q.dimension == claim.dimension && q.size.Cmp(claim.size) == 0 &&
 		(q.currency == claim.currency || q.currency == "" || claim.currency == "")
+}
+
+// isFor says whether q is said to be for the period: beside it, or, where nothing is said there, anywhere
+// in its chunk. A price that is paid once is no price a month.
+func (q quantity) isFor(period string) bool {
+	return q.period == period || q.period == "" && (q.named[period] || period == once)
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -79,7 +80,15 @@ var (
 	prefixSpan   = regexp.MustCompile(`(?:^|[^\p{L}])(months?|monate?n?|mes(?:es)?|years?|jahre?n?|anos?) $`)
 	periodOf     = regexp.MustCompile(`^ ?(?:/|per |pro |im |je |an? |al |por |each |every |jede[nrs]? |cada )(?:each |full )?(\p{L}+)`)
 	periodAdverb = regexp.MustCompile(`^ ?(monthly|monatlich|mensual|mensuales|yearly|annually|annual|jahrlich|anual|anuales|daily|taglich|weekly|wochentlich)\b`)
-	periodInKey  = regexp.MustCompile(`\b(?:(monthly|monatlich|mensual|yearly|annual|jahrlich|anual)(?:e[rnms]?|es)?|(?:per|pro|im|al|por|a|je) (month|monat|mes|year|jahr|ano|kwh))\b`)
+	// periodBefore is "monthly fee of", "monatlich nur", "cuota mensual de".
+	periodBefore = regexp.MustCompile(`\b(monthly|monatlich|mensual|yearly|annual|jahrlich|anual|weekly|wochentlich|daily|taglich)(?:e[rnms]?|es)? (?:\p{L}+ ){0,2}(?:(?:of|is|von|de|es|ist|only|nur) )?(?:[€$£¥]|(?:eur|usd|gbp|chf) )?$`)
+	// onceAfter ends what it says, unlike "once you have signed".
+	onceAfter   = regexp.MustCompile(`^,? (?:once|one[ -]off|einmalig|einmal|una sola vez|una vez)(?:[ ,.;:)]*$|[,.;:)])`)
+	onceInKey   = regexp.MustCompile(`\b(?:one[ -](?:time|off)|einmalig|unic[oa]|once)`)
+	anyPeriodOf = regexp.MustCompile(`(?:/|\b(?:per|pro|im|je|an?|al|por|each|every|jede[nrs]?|cada) )(?:each |full )?(\p{L}+)`)
+	// anyPeriodWord is "monthly" or a German compound such as "Monatspreis".
+	anyPeriodWord = regexp.MustCompile(`\b(monthly|monatlich|mensual|yearly|annually|annual|jahrlich|anual|daily|taglich|weekly|wochentlich|monat|jahr|woche)(?:e[rnms]?|es|s\p{L}+|n\p{L}+)?\b`)
+	periodInKey   = regexp.MustCompile(`\b(?:(monthly|monatlich|mensual|yearly|annual|jahrlich|anual)(?:e[rnms]?|es)?|(?:per|pro|im|al|por|a|je) (month|monat|mes|year|jahr|ano|kwh))\b`)
 )
 
 var periods = map[string]string{
@@ -133,13 +142,34 @@ func periodAfter(rest string) string {
 	if m := periodAdverb.FindStringSubmatch(rest); m != nil {
 		return periods[m[1]]
 	}
+	if onceAfter.MatchString(rest) {
+		return once
+	}
 	return ""
+}
+
+// once is the period of what is paid one time.
+const once = "once"
+
+// periodsNamed returns every period that a text speaks of: a price list says "all prices per month" above
+// its rows.
+func periodsNamed(text string) map[string]bool {
+	named := map[string]bool{}
+	for _, m := range slices.Concat(anyPeriodOf.FindAllStringSubmatch(text, -1), anyPeriodWord.FindAllStringSubmatch(text, -1)) {
+		if period, ok := periods[m[1]]; ok {
+			named[period] = true
+		}
+	}
+	return named
 }
 
 // periodIn reads the period that a column name states: "Monthly fee", "Preis pro Monat".
 func periodIn(key string) string {
 	if m := periodInKey.FindStringSubmatch(key); m != nil {
 		return periods[m[1]+m[2]]
+	}
+	if onceInKey.MatchString(key) {
+		return once
 	}
 	return ""
 }
