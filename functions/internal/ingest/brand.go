@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,12 +39,13 @@ type Persona struct {
 	Fallback string `yaml:"fallback" json:"fallback"` // what it says when nothing in the documents answers
 }
 
-// Limits bound what a brand's people may ask.
+// Limits bound what a brand's people may ask. They are whole numbers, and float64 only because the decoder
+// would cut 1.5 to 1.
 type Limits struct {
-	TurnsPerDay        int `yaml:"turns_per_day" json:"turns_per_day"`               // of the whole brand; 500
-	TurnsPerMinute     int `yaml:"turns_per_minute" json:"turns_per_minute"`         // of one user; 10
-	VerifiedWithinDays int `yaml:"verified_within_days" json:"verified_within_days"` // age at which a price is stale; 90
-	QuestionCharacters int `yaml:"question_characters" json:"question_characters"`   // 2,000
+	TurnsPerDay        float64 `yaml:"turns_per_day" json:"turns_per_day"`               // of the whole brand; 500
+	TurnsPerMinute     float64 `yaml:"turns_per_minute" json:"turns_per_minute"`         // of one user; 10
+	VerifiedWithinDays float64 `yaml:"verified_within_days" json:"verified_within_days"` // age at which a price is stale; 90
+	QuestionCharacters float64 `yaml:"question_characters" json:"question_characters"`   // 2,000
 }
 
 // Member is a person who may ask (role "rep") or also manage the documents (role "admin").
@@ -149,15 +151,15 @@ func (b *Brand) check() error {
 func (l Limits) check() error {
 	for _, f := range []struct {
 		name        string
-		value, most int // as app.tenant_limits allows
+		value, most float64 // as app.tenant_limits allows
 	}{
 		{"turns_per_day", l.TurnsPerDay, 1_000_000},
 		{"turns_per_minute", l.TurnsPerMinute, 1000},
 		{"verified_within_days", l.VerifiedWithinDays, 3650},
 		{"question_characters", l.QuestionCharacters, 8000},
 	} {
-		if f.value < 1 || f.value > f.most {
-			return fmt.Errorf("limits.%s: must be from 1 to %d", f.name, f.most)
+		if f.value < 1 || f.value > f.most || f.value != math.Trunc(f.value) { // NaN is not equal to itself
+			return fmt.Errorf("limits.%s: must be a whole number from 1 to %.0f", f.name, f.most)
 		}
 	}
 	return nil

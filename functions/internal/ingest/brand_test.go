@@ -93,6 +93,8 @@ func TestReadBrand_NamesFileLineAndField(t *testing.T) {
 		{"bad zone", "slug: a\nname: A\ntime_zone: Mars/Base\n", `brand.yaml: time_zone: unknown zone "Mars/Base"`},
 		{"bad persona language", "slug: a\nname: A\npersonas: {xx: {persona: p}}\n", `brand.yaml: personas: unknown language "xx"`},
 		{"bad source type", "slug: a\nname: A\nsources: {blog: poem}\n", `brand.yaml: sources.blog: unknown type "poem"`},
+		{"half a limit", "slug: a\nname: A\nlimits: {turns_per_day: 1.5}\n", "brand.yaml: limits.turns_per_day: must be a whole number"},
+		{"no number", "slug: a\nname: A\nlimits: {turns_per_day: .nan}\n", "brand.yaml: limits.turns_per_day: must be a whole number"},
 		{"zero limit", "slug: a\nname: A\nlimits: {turns_per_minute: 0}\n", "brand.yaml: limits.turns_per_minute: "},
 		{"bad role", "slug: a\nname: A\nmembers: [{email: a@b.example, role: boss}]\n", "brand.yaml: members[0].role: "},
 		{"bad address", "slug: a\nname: A\nmembers: [{email: ana, role: rep}]\n", "brand.yaml: members[0].email: "},
