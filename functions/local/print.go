@@ -72,7 +72,11 @@ func footer(r reply) string {
 	if model == "" {
 		model = "nothing generated"
 	}
-	facts := []string{model, r.Index + " index", fmt.Sprintf("%d ms", r.MS.Total)}
+	index := "nothing searched"
+	if r.Index != "" {
+		index = r.Index + " index"
+	}
+	facts := []string{model, index, fmt.Sprintf("%d ms", r.MS.Total)}
 	if r.AsOf != nil {
 		facts = append([]string{"as of " + longDate(*r.AsOf)}, facts...)
 	}

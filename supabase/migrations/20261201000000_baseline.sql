@@ -2670,7 +2670,8 @@ create function private.begin_turn(
 returns table (
     turn_id uuid, run integer, state text, conversation_id uuid, refusal text,
     retry_after_seconds integer, brand text, language text, persona text, fallback text,
-    history jsonb, pool text, indexes text[], models text[], verified_within_days integer)
+    history jsonb, pool text, indexes text[], models text[], verified_within_days integer,
+    has_documents boolean)
 language plpgsql security definer
 set search_path = ''
 as $$
@@ -2704,6 +2705,7 @@ begin
     elsif state = 'begun' then
         brand := v_limits.name;
         verified_within_days := v_limits.verified_within_days;
+        has_documents := exists (select from app.chunks c where c.tenant_id = p_tenant_id);
         select p.language, p.persona, p.fallback
         into begin_turn.language, begin_turn.persona, begin_turn.fallback
         from app.personas p
@@ -2792,7 +2794,8 @@ create function api.begin_turn(
 returns table (
     turn_id uuid, run integer, state text, conversation_id uuid, refusal text,
     retry_after_seconds integer, brand text, language text, persona text, fallback text,
-    history jsonb, pool text, indexes text[], models text[], verified_within_days integer)
+    history jsonb, pool text, indexes text[], models text[], verified_within_days integer,
+    has_documents boolean)
 language sql
 set search_path = ''
 begin atomic

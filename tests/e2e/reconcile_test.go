@@ -93,6 +93,21 @@ func libraryMissing(t *testing.T, admin person) {
 	}
 }
 
+// Before its first document a brand answers in its own words; nothing is broken, and nothing is away.
+func TestReconcile_ABrandWithoutDocumentsAnswersInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	b := doorstep.addBrand(t, "bare-stoves", "{}", nil)
+	rep := doorstep.rep(t, b.slug)
+	a := rep.ask("What is the price of the Ember Nook?")
+	if a.Outcome != "no_match" || a.said() != "Nothing on that here." || len(a.Sources) != 0 || a.Index != "" {
+		t.Errorf("%s", a.body)
+	}
+	environment := append(doorstep.environment, "PORCHLIGHT_URL="+doorstep.url, "PORCHLIGHT_EMAIL="+rep.email, "PORCHLIGHT_PASSWORD="+doorstep.password(rep.email))
+	if r := runIn(t, environment, "ask", "Is there a stove?"); r.code != 3 || !strings.Contains(r.stdout, "nothing generated · nothing searched") {
+		t.Errorf("ended with %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
 // A document that is gone from a complete listing is retired; a library that is gone is not a wish.
 func TestReconcile_AnEmptyLibraryRemovesNothing(t *testing.T) {
 	t.Parallel()

@@ -26,11 +26,13 @@ func (s *Store) BeginTurn(
 	err := s.as(ctx, p, call{
 		`select turn_id::text, run, state, conversation_id::text, refusal, retry_after_seconds,
 			coalesce(brand, ''), coalesce(language, ''), coalesce(persona, ''), coalesce(fallback, ''),
-			coalesce(history, '[]'), coalesce(pool, ''), indexes, models, coalesce(verified_within_days, 0)
+			coalesce(history, '[]'), coalesce(pool, ''), indexes, models, coalesce(verified_within_days, 0),
+			coalesce(has_documents, false)
 		from api.begin_turn($1, $2::uuid, $3::uuid, $4, $5::text[])`,
 		[]any{q.Text, nullable(q.TurnID), nullable(q.ConversationID), nullable(q.Language), pools},
 		one(&b.TurnID, &b.Run, &b.State, &b.ConversationID, &refusal, &wait, &b.Brand, &b.Language,
-			&b.Persona, &b.Fallback, &history, &b.Pool, &b.Indexes, &b.Models, &b.VerifiedWithinDays),
+			&b.Persona, &b.Fallback, &history, &b.Pool, &b.Indexes, &b.Models, &b.VerifiedWithinDays,
+			&b.HasDocuments),
 	})
 	if err != nil {
 		return turn.Begun{}, fmt.Errorf("begin turn: %w", err)

@@ -80,6 +80,12 @@ func (r *run) reserve(ctx context.Context, model string) (bool, error) {
 
 // answer tells nothing before the search is done: until then a failure still has its own HTTP status.
 func (r *run) answer(ctx context.Context) error {
+	if !r.begun.HasDocuments {
+		if err := r.emit(Began(r.begun.TurnID)); err != nil {
+			return fmt.Errorf("tell the turn: %w", err)
+		}
+		return r.fallBack()
+	}
 	search, err := r.embed(ctx)
 	if err != nil {
 		return err

@@ -71,6 +71,21 @@ func TestAsk_FallsBackWithoutARelevantMatch(t *testing.T) {
 	}
 }
 
+// A brand that has no documents yet has nothing to search, which is not a model that is away.
+func TestAsk_FallsBackWithoutDocuments(t *testing.T) {
+	s := newStage(t)
+	s.store.begun.HasDocuments, s.store.begun.Indexes = false, nil
+	if err := s.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"I would rather not guess."}, s.said()); diff != "" {
+		t.Error(diff)
+	}
+	if f := s.store.finished[0]; f.Status != "no_match" || f.Index != "" || len(s.store.searched) != 0 {
+		t.Errorf("logged %+v, searched %v", f, s.store.searched)
+	}
+}
+
 func TestAsk_QuotesANamedPriceFromBelowTheThreshold(t *testing.T) {
 	s := newStage(t)
 	s.useWriter() // must not be called
@@ -126,7 +141,7 @@ func TestAsk_SaysWhyNoModelCanEmbed(t *testing.T) {
 	}{
 		{"a spent quota and no other index", []string{"local"}, &model.QuotaError{Model: "small"}, problem.NoEmbeddingModel, true},
 		{"an index that nobody can embed for", []string{"primary"}, nil, problem.NoEmbeddingModel, true},
-		{"a brand without vectors", nil, nil, problem.NoEmbeddingModel, true},
+		{"documents whose indexes are closed", nil, nil, problem.NoEmbeddingModel, true},
 		{"a provider that is away", []string{"local"}, model.ErrUnavailable, problem.NoEmbeddingModel, true},
 		// O50: a retired model is for the operator and never an empty search
 		{"a retired model", []string{"local"}, model.ErrModelNotFound, problem.Internal, false},

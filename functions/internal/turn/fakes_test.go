@@ -154,7 +154,7 @@ func newStage(t *testing.T) *stage {
 			t: t,
 			begun: turn.Begun{
 				TurnID: "turn-1", Run: 1, State: turn.Open, Pool: "shared", Brand: "Brand", Language: "en", Fallback: "I would rather not guess.",
-				Indexes: []string{"local"}, VerifiedWithinDays: 90,
+				Indexes: []string{"local"}, VerifiedWithinDays: 90, HasDocuments: true,
 			},
 			matches: map[string][]corpus.Match{"local": {price()}},
 		},

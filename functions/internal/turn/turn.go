@@ -29,6 +29,7 @@ type Begun struct {
 	Indexes            []string // that hold vectors of the brand, best first
 	Models             []string // that may be called now, first to last
 	VerifiedWithinDays int
+	HasDocuments       bool // false: nothing to search, whatever models there are
 }
 
 // The states of a turn that was begun.

@@ -1,13 +1,13 @@
 -- The first transaction of a question: what the answer is made with.
 begin;
-select plan(36);
+select plan(38);
 
 create function pg_temp.begin_turn(
     p_question text default 'why?', p_turn text default null, p_conversation text default null,
     p_language text default null, p_pools text[] default '{shared}')
 returns table (turn_id uuid, run integer, state text, conversation_id uuid, refusal text,
     retry_after_seconds integer, brand text, language text, persona text, fallback text,
-    history jsonb, pool text, indexes text[], models text[], days integer)
+    history jsonb, pool text, indexes text[], models text[], days integer, has_documents boolean)
 language sql
 as $$
     select * from api.begin_turn(p_question, test.id(p_turn), test.id(p_conversation), p_language,
@@ -34,7 +34,7 @@ select results_eq(
     $$ select * from pg_temp.begin_turn('why?', 'turn 1', 'talk') $$,
     $$ values (test.id('turn 1'), 1, 'begun', test.id('talk'), null::text, null::integer,
         'Brand One', 'en', 'friendly', 'one: I do not know.', '[]'::jsonb, 'shared', '{}'::text[],
-        '{gemini-3.5-flash-lite,gemini-3.1-flash-lite,gemini-3.6-flash}'::text[], 90) $$,
+        '{gemini-3.5-flash-lite,gemini-3.1-flash-lite,gemini-3.6-flash}'::text[], 90, false) $$,
     'a turn begins with all that an answer needs');
 select results_eq(
     'select id, conversation_id, user_id, tenant_id, status, question, finished_at from app.turns',
@@ -88,6 +88,8 @@ select is(
     (select count(*) from pg_temp.begin_turn()), 1::bigint, 'which is one, however many there are');
 
 -- indexes and models
+select is(
+    (select has_documents from pg_temp.begin_turn()), false, 'a brand without documents is told apart');
 select test.act_as('superuser');
 select test.add_source('one', 'faq', '{a,b}', '{1,1}');
 insert into app.chunk_embeddings_primary
@@ -97,6 +99,8 @@ select test.act_as('alice');
 select is(
     (select indexes from pg_temp.begin_turn()), '{primary,local}',
     'the indexes that hold something, best first');
+select is(
+    (select has_documents from pg_temp.begin_turn()), true, 'and from one with them');
 select is(
     (select models from pg_temp.begin_turn()), '{gemini-3.1-flash-lite,gemini-3.6-flash}',
     'the models that are open, first to last'); -- O85
