@@ -1,9 +1,26 @@
 -- The end of a reindex run, what it retires, and looking at it.
 
+create type api.reindex as (
+    run_id uuid,
+    tenant text,
+    status text,
+    added bigint,
+    changed bigint,
+    kept bigint,
+    removed bigint,
+    failed bigint,
+    superseded bigint,
+    retired integer,
+    reason text,
+    started_at timestamptz,
+    finished_at timestamptz,
+    sources jsonb
+);
+comment on type api.reindex is
+    'A run: added, changed, kept and removed in chunks; failed, superseded and retired in sources.';
+
 create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
-    started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns setof api.reindex
 language sql stable
 set search_path = ''
 begin atomic
@@ -76,9 +93,7 @@ grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(
     p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
-    started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns setof api.reindex
 language sql
 set search_path = ''
 begin atomic
@@ -106,9 +121,7 @@ comment on function private.require_run is 'Ends the call with 404 when the bran
 grant execute on function private.require_run to authenticated, service_role;
 
 create function api.get_reindex(p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
-    started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns setof api.reindex
 language sql
 set search_path = ''
 begin atomic

@@ -8,6 +8,28 @@
 -- BM25 has k1 = 1.2 and b = 0: the chunks of a profile are about equally long.
 -- Cost: one pass over the vectors of the brand, one btree scan for each word.
 
+create type api.match as (
+    chunk_id uuid,
+    source_id uuid,
+    source_type text,
+    source_title text,
+    source_url text,
+    heading_path text,
+    content text,
+    language text,
+    verified_at timestamptz,
+    is_pricing boolean,
+    is_stale boolean,
+    is_relevant boolean,
+    similarity double precision,
+    score double precision
+);
+comment on type api.match is 'A chunk that a search found, with all that an answer needs of it.';
+comment on column api.match.is_stale is
+    'A price that nobody verified within the days that the brand allows.';
+comment on column api.match.is_relevant is 'Whether it has the evidence to answer the question.';
+comment on column api.match.similarity is 'The cosine; NULL when it has words and no vector yet.';
+
 create function private.question_terms(p_tenant_id uuid, p_question text)
 returns table (words integer[], lexemes text[])
 language sql stable strict rows 1
@@ -77,10 +99,7 @@ create function private.rank_chunks(
     p_ids uuid[], p_similarities double precision[],
     p_hits uuid[], p_bm25 double precision[], p_matched double precision[],
     p_dense_weight double precision, p_limit integer, p_now timestamptz)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language plpgsql stable rows 6
 set search_path = ''
 as $$

@@ -49,10 +49,7 @@ grant execute on function private.similarities to authenticated, service_role;
 create function api.match_chunks_primary(
     p_embedding extensions.vector, p_model text, p_question text default '',
     p_limit integer default 6, p_dense_weight double precision default null)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language sql stable rows 6
 set search_path = ''
 begin atomic
@@ -72,10 +69,7 @@ grant execute on function api.match_chunks_primary to authenticated, service_rol
 create function api.match_chunks_fallback(
     p_embedding extensions.vector, p_model text, p_question text default '',
     p_limit integer default 6, p_dense_weight double precision default null)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language sql stable rows 6
 set search_path = ''
 begin atomic
@@ -95,10 +89,7 @@ grant execute on function api.match_chunks_fallback to authenticated, service_ro
 create function api.match_chunks_local(
     p_embedding extensions.vector, p_model text, p_question text default '',
     p_limit integer default 6, p_dense_weight double precision default null)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language sql stable rows 6
 set search_path = ''
 begin atomic

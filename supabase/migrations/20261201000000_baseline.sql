@@ -1562,10 +1562,27 @@ grant execute on function api.fail_source to authenticated, service_role;
 
 -- The end of a reindex run, what it retires, and looking at it.
 
+create type api.reindex as (
+    run_id uuid,
+    tenant text,
+    status text,
+    added bigint,
+    changed bigint,
+    kept bigint,
+    removed bigint,
+    failed bigint,
+    superseded bigint,
+    retired integer,
+    reason text,
+    started_at timestamptz,
+    finished_at timestamptz,
+    sources jsonb
+);
+comment on type api.reindex is
+    'A run: added, changed, kept and removed in chunks; failed, superseded and retired in sources.';
+
 create function private.reindex_summary(p_tenant_id uuid, p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
-    started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns setof api.reindex
 language sql stable
 set search_path = ''
 begin atomic
@@ -1638,9 +1655,7 @@ grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(
     p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
-    started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns setof api.reindex
 language sql
 set search_path = ''
 begin atomic
@@ -1668,9 +1683,7 @@ comment on function private.require_run is 'Ends the call with 404 when the bran
 grant execute on function private.require_run to authenticated, service_role;
 
 create function api.get_reindex(p_run_id uuid)
-returns table (run_id uuid, tenant text, status text, added bigint, changed bigint, kept bigint,
-    removed bigint, failed bigint, superseded bigint, retired integer, reason text,
-    started_at timestamptz, finished_at timestamptz, sources jsonb)
+returns setof api.reindex
 language sql
 set search_path = ''
 begin atomic
@@ -1692,6 +1705,28 @@ grant execute on function api.get_reindex to authenticated, service_role;
 --           in T, so a question about a product of somebody else finds no answer here.
 -- BM25 has k1 = 1.2 and b = 0: the chunks of a profile are about equally long.
 -- Cost: one pass over the vectors of the brand, one btree scan for each word.
+
+create type api.match as (
+    chunk_id uuid,
+    source_id uuid,
+    source_type text,
+    source_title text,
+    source_url text,
+    heading_path text,
+    content text,
+    language text,
+    verified_at timestamptz,
+    is_pricing boolean,
+    is_stale boolean,
+    is_relevant boolean,
+    similarity double precision,
+    score double precision
+);
+comment on type api.match is 'A chunk that a search found, with all that an answer needs of it.';
+comment on column api.match.is_stale is
+    'A price that nobody verified within the days that the brand allows.';
+comment on column api.match.is_relevant is 'Whether it has the evidence to answer the question.';
+comment on column api.match.similarity is 'The cosine; NULL when it has words and no vector yet.';
 
 create function private.question_terms(p_tenant_id uuid, p_question text)
 returns table (words integer[], lexemes text[])
@@ -1762,10 +1797,7 @@ create function private.rank_chunks(
     p_ids uuid[], p_similarities double precision[],
     p_hits uuid[], p_bm25 double precision[], p_matched double precision[],
     p_dense_weight double precision, p_limit integer, p_now timestamptz)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language plpgsql stable rows 6
 set search_path = ''
 as $$
@@ -1900,10 +1932,7 @@ grant execute on function private.similarities to authenticated, service_role;
 create function api.match_chunks_primary(
     p_embedding extensions.vector, p_model text, p_question text default '',
     p_limit integer default 6, p_dense_weight double precision default null)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language sql stable rows 6
 set search_path = ''
 begin atomic
@@ -1923,10 +1952,7 @@ grant execute on function api.match_chunks_primary to authenticated, service_rol
 create function api.match_chunks_fallback(
     p_embedding extensions.vector, p_model text, p_question text default '',
     p_limit integer default 6, p_dense_weight double precision default null)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language sql stable rows 6
 set search_path = ''
 begin atomic
@@ -1946,10 +1972,7 @@ grant execute on function api.match_chunks_fallback to authenticated, service_ro
 create function api.match_chunks_local(
     p_embedding extensions.vector, p_model text, p_question text default '',
     p_limit integer default 6, p_dense_weight double precision default null)
-returns table (
-    chunk_id uuid, source_id uuid, source_type text, source_title text, source_url text,
-    heading_path text, content text, language text, verified_at timestamptz, is_pricing boolean,
-    is_stale boolean, is_relevant boolean, similarity double precision, score double precision)
+returns setof api.match
 language sql stable rows 6
 set search_path = ''
 begin atomic
