@@ -19,9 +19,15 @@ type selection struct {
 	Source []string `help:"Key of a document, such as prices/homes.md; may be repeated." xor:"which" required:""`
 }
 
+// removal is said by a person who knows that much is gone.
+type removal struct {
+	AllowRemoval *int `help:"How many passages the run may remove; without: the share that the brand's limits allow."`
+}
+
 type ingestCmd struct {
 	database  `embed:""`
 	selection `embed:""`
+	removal   `embed:""`
 	Tenant    string `help:"Slug of the brand." required:""`
 	Library   string `help:"The folder of the brand: brand.yaml and documents." required:"" type:"existingdir"`
 	JSON      bool   `help:"Print one JSON object."`
@@ -49,7 +55,9 @@ func (c ingestCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer indexer.Close()
-	summary, err := index(ctx, indexer, op.store, c.Tenant, c.Library, ingest.Selection{All: c.All, Keys: c.Source}, whisper)
+	summary, err := index(ctx, indexer, op.store, c.Tenant, c.Library, ingest.Selection{
+		All: c.All, Keys: c.Source, AllowedRemoval: c.AllowRemoval,
+	}, whisper)
 	if err != nil {
 		return err
 	}

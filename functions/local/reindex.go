@@ -17,6 +17,7 @@ type reindexCmd struct {
 type reindexStartCmd struct {
 	login     `embed:""`
 	selection `embed:""`
+	removal   `embed:""`
 	Tenant    string `help:"Slug of the brand, for platform admins; otherwise your own."`
 	JSON      bool   `help:"Print the server's events as they are, a JSON object a line."`
 }
@@ -33,6 +34,9 @@ func (c reindexStartCmd) Run(ctx context.Context) error {
 	}
 	if c.All {
 		delete(body, "sources")
+	}
+	if c.AllowRemoval != nil {
+		body["allow_removal"] = *c.AllowRemoval
 	}
 	failed := 0
 	err = server.stream(ctx, "/v1/reindex", body, func(event string, line []byte) error {

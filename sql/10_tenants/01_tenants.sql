@@ -36,6 +36,7 @@ create table app.tenant_limits (
     turns_per_day integer not null default 500 check (turns_per_day between 1 and 1000000),
     turns_per_minute integer not null default 10 check (turns_per_minute between 1 and 1000),
     verified_within_days integer not null default 90 check (verified_within_days between 1 and 3650),
+    removal_percent integer not null default 20 check (removal_percent between 0 and 100),
     question_characters integer not null default 2000 check (question_characters between 1 and 8000)
 );
 comment on table app.tenant_limits is
@@ -44,6 +45,8 @@ comment on column app.tenant_limits.turns_per_day is
     'All users of the brand together, in its time zone.';
 comment on column app.tenant_limits.turns_per_minute is 'Each user.';
 comment on column app.tenant_limits.verified_within_days is 'A price verified longer ago is stale.';
+comment on column app.tenant_limits.removal_percent is
+    'The share of its chunks that a reindex may remove without being told to.';
 alter table app.tenant_limits enable row level security;
 alter table app.tenant_limits force row level security;
 

@@ -16,7 +16,8 @@ create policy platform_admins_select_self on app.platform_admins for select to a
 
 grant select (id, slug, name, status, language, time_zone, quota_pool) on app.tenants to authenticated;
 grant select (tenant_id, language, persona, fallback) on app.personas to authenticated;
-grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
+grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters,
+    removal_percent)
     on app.tenant_limits to authenticated;
 grant select (tenant_id, user_id, role) on app.members to authenticated;
 grant select (user_id) on app.platform_admins to authenticated;

@@ -38,16 +38,19 @@ begin
         set persona = excluded.persona, fallback = excluded.fallback;
 
     insert into app.tenant_limits as l
-        (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
+        (tenant_id, turns_per_day, turns_per_minute, verified_within_days, removal_percent,
+        question_characters)
     values (
         v_tenant_id,
         coalesce((v_limits ->> 'turns_per_day')::integer, 500),
         coalesce((v_limits ->> 'turns_per_minute')::integer, 10),
         coalesce((v_limits ->> 'verified_within_days')::integer, 90),
+        coalesce((v_limits ->> 'removal_percent')::integer, 20),
         coalesce((v_limits ->> 'question_characters')::integer, 2000))
     on conflict (tenant_id) do update
         set turns_per_day = excluded.turns_per_day, turns_per_minute = excluded.turns_per_minute,
             verified_within_days = excluded.verified_within_days,
+            removal_percent = excluded.removal_percent,
             question_characters = excluded.question_characters;
     return v_tenant_id;
 end

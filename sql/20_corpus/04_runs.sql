@@ -12,6 +12,8 @@ create table app.reindex_runs (
     reason text check (length(reason) <= 500),
     is_listed boolean not null default false,
     retired integer not null default 0 check (retired >= 0),
+    removal_limit integer check (removal_limit >= 0),
+    refused_removal integer check (refused_removal > 0),
     lease_ends_at timestamptz not null default now() + interval '1 minute',
     started_at timestamptz not null default now(),
     finished_at timestamptz,
@@ -29,6 +31,11 @@ comment on column app.reindex_runs.lease_ends_at is
     'Its process renews this while it lives; a running one that is past it has lost its process.';
 comment on column app.reindex_runs.retired is
     'Sources removed because the complete listing lacked them.';
+comment on column app.reindex_runs.removal_limit is
+    'How many chunks it may remove: as a person allowed, or the share that the brand allows of those '
+    'that there were; NULL: as many as there are.';
+comment on column app.reindex_runs.refused_removal is
+    'How many chunks it would have removed, at least, when that was more than allowed: it stopped.';
 create unique index reindex_runs_generation on app.reindex_runs (tenant_id, generation);
 create index reindex_runs_lease on app.reindex_runs (lease_ends_at) where status = 'running';
 create index reindex_runs_requested_by on app.reindex_runs (requested_by);
@@ -75,9 +82,10 @@ create policy reindex_run_sources_update_admin on app.reindex_run_sources for up
     using (tenant_id = (select private.tenant_id()) and (select private.is_admin()))
     with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
 grant select on app.reindex_runs, app.reindex_run_sources to authenticated, service_role;
-grant insert (tenant_id, is_complete, requested_by) on app.reindex_runs to authenticated, service_role;
-grant update (status, reason, is_listed, retired, lease_ends_at, finished_at) on app.reindex_runs
-    to authenticated, service_role;
+grant insert (tenant_id, is_complete, requested_by, removal_limit)
+    on app.reindex_runs to authenticated, service_role;
+grant update (status, reason, is_listed, retired, refused_removal, lease_ends_at, finished_at)
+    on app.reindex_runs to authenticated, service_role;
 grant insert on app.reindex_run_sources to authenticated, service_role;
 grant update (source_type, status, reason, added, changed, kept, removed) on app.reindex_run_sources
     to authenticated, service_role;
@@ -140,3 +148,23 @@ $$;
 comment on function private.require_newest is
     'Ends the call with 404 without a running run, and with 409 when a newer one has settled the source.';
 grant execute on function private.require_newest to authenticated, service_role;
+
+create function private.removal(
+    p_tenant_id uuid, p_run_id uuid, p_key text, out so_far integer, out left_over integer)
+language sql stable
+set search_path = ''
+begin atomic
+    -- what is replaced is not lost: a source that lost ten chunks and won ten has lost none
+    select t.so_far::integer, r.removal_limit - t.so_far::integer
+    from app.reindex_runs r
+    cross join lateral (
+        select coalesce(sum(greatest(d.removed - d.added, 0)), 0)
+        from app.reindex_run_sources d
+        where d.tenant_id = r.tenant_id and d.run_id = r.id and d.source_key <> p_key
+    ) t (so_far)
+    where r.tenant_id = p_tenant_id and r.id = p_run_id;
+end;
+comment on function private.removal is
+    'How many chunks a run has removed, of other sources than p_key, and how many more it may; NULL: '
+    'as many as there are.';
+grant execute on function private.removal to authenticated, service_role;

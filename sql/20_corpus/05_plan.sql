@@ -83,19 +83,25 @@ grant execute on function private.plan_reindex to authenticated, service_role;
 create function api.plan_reindex(
     p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
 returns table (generation bigint,
-    new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
+    new_places integer[], changed integer, kept integer, removed integer, missing jsonb,
+    refused_removal integer)
 language sql stable
 set search_path = ''
 begin atomic
     -- an older run learns here that it need not embed
     select private.require_newest(
         private.is_superseded(private.required_admin_tenant_id(), p_run_id, p_key));
-    select p.generation, p.new_places, p.changed, p.kept, p.removed, p.missing
-    from private.plan_reindex(
-        private.tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
+    select p.generation, p.new_places, p.changed, p.kept, p.removed, p.missing,
+        case when p.removed > cardinality(p.new_places)
+                and p.removed - cardinality(p.new_places) > m.left_over
+            then m.so_far + p.removed - cardinality(p.new_places) end
+    from private.tenant_id() t (id)
+    cross join private.plan_reindex(t.id, p_type, p_key, p_hashes, p_headings, p_indexes) p
+    cross join private.removal(t.id, p_run_id, p_key) m;
 end;
 comment on function api.plan_reindex is
     'What a reindex of the source would do. generation: of what is stored, 0 for nothing; '
     'new_places: places (from 0) whose text has to be sent; '
-    'changed: new chunks under a heading that loses one; missing: per index, the places without a vector.';
+    'changed: new chunks under a heading that loses one; missing: per index, the places without a vector; '
+    'refused_removal: how many chunks the run would have removed, where that is more than it may.';
 grant execute on function api.plan_reindex to authenticated, service_role;

@@ -60,7 +60,7 @@ grant execute on function private.write_source to authenticated, service_role;
 create function private.write_chunks(
     p_tenant_id uuid, p_run_id uuid, p_generation bigint, p_type text, p_key text, p_hashes bytea[],
     p_headings text[], p_contents text[], p_chunk_ids uuid[], p_occurrences integer[],
-    p_wrote boolean, p_now timestamptz)
+    p_wrote boolean, p_removal_left integer, p_now timestamptz)
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language plpgsql
 set search_path = ''
@@ -128,6 +128,9 @@ begin
     status := case when p_wrote then 'ready' else 'unchanged' end;
     kept := cardinality(v_ids) - added;
     removed := cardinality(v_gone);
+    if removed > added and removed - added > p_removal_left then
+        raise exception using errcode = 'PT409', message = 'removal_refused';
+    end if;
     select count(*) into changed
     from unnest(p_chunk_ids) with ordinality c (id, place)
     where c.id is null and p_headings[c.place] = any (v_gone);
@@ -167,11 +170,13 @@ begin atomic
             array_agg(d.occurrence order by d.place) as occurrences
         from private.diff_source(private.tenant_id(), p_type, p_key, p_hashes) d
     ) d,
+    private.removal(private.tenant_id(), p_run_id, p_key) m,
     private.write_chunks(private.tenant_id(), p_run_id, s.generation, p_type, p_key, p_hashes,
-        p_headings, p_contents, d.chunk_ids, d.occurrences, s.wrote, now()) w;
+        p_headings, p_contents, d.chunk_ids, d.occurrences, s.wrote, m.left_over, now()) w;
 end;
 comment on function api.apply_reindex is
     'Makes the stored source equal to the new version. p_generation is what the plan said, p_contents '
     'NULL at the places that are kept. 409 newer_snapshot: a newer run has settled the source; '
-    '409 reindex_running: another run wrote it since the plan, so plan again.';
+    '409 reindex_running: another run wrote it since the plan, so plan again; '
+    '409 removal_refused: the run would remove more than it may.';
 grant execute on function api.apply_reindex to authenticated, service_role;

@@ -19,14 +19,19 @@ comment on function private.abandon_reindexes is
     'Each new turn does the last, since a brand that was suspended starts no run that would.';
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
-create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
+create function private.start_reindex(
+    p_tenant_id uuid, p_user_id uuid, p_is_complete boolean, p_allowed_removal integer)
 returns table (run_id uuid, tenant text, pool text)
 language plpgsql
 set search_path = ''
 as $$
 begin
-    insert into app.reindex_runs (tenant_id, requested_by, is_complete)
-    values (p_tenant_id, p_user_id, p_is_complete)
+    insert into app.reindex_runs (tenant_id, requested_by, is_complete, removal_limit)
+    values (p_tenant_id, p_user_id, p_is_complete, coalesce(p_allowed_removal, (
+        select case when l.removal_percent < 100 then (
+            select count(*) from app.chunks c where c.tenant_id = p_tenant_id
+        ) * l.removal_percent / 100 end
+        from app.tenant_limits l where l.tenant_id = p_tenant_id)))
     returning id into start_reindex.run_id;
     return query
     select start_reindex.run_id, t.slug, t.quota_pool from app.tenants t where t.id = p_tenant_id;
@@ -38,18 +43,20 @@ $$;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
-create function api.start_reindex(p_is_complete boolean)
+create function api.start_reindex(p_is_complete boolean, p_allowed_removal integer default null)
 returns table (run_id uuid, tenant text, pool text)
 language sql
 set search_path = ''
 begin atomic
     select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
     select s.run_id, s.tenant, s.pool
-    from private.start_reindex(private.tenant_id(), private.user_id(), p_is_complete) s;
+    from private.start_reindex(
+        private.tenant_id(), private.user_id(), p_is_complete, p_allowed_removal) s;
 end;
 comment on function api.start_reindex is
     'Opens a run: its id, the slug of the brand and its quota pool. p_is_complete: all sources will be '
-    'listed, so vanished ones are retired.';
+    'listed, so vanished ones are retired. p_allowed_removal: how many chunks it may remove; NULL: the '
+    'share of them that the brand''s limits allow.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
 create function private.renew_reindex(p_tenant_id uuid, p_run_id uuid) returns void

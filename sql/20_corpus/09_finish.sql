@@ -11,6 +11,7 @@ create type api.reindex as (
     failed bigint,
     superseded bigint,
     retired integer,
+    refused_removal integer,
     reason text,
     started_at timestamptz,
     finished_at timestamptz,
@@ -28,7 +29,7 @@ begin atomic
         coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
         coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
         count(*) filter (where s.status = 'error'), count(*) filter (where s.status = 'superseded'),
-        r.retired, r.reason, r.started_at, r.finished_at,
+        r.retired, r.refused_removal, r.reason, r.started_at, r.finished_at,
         coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
             order by s.source_key) filter (where s.source_key is not null), '[]')
     from app.reindex_runs r
@@ -40,7 +41,8 @@ comment on function private.reindex_summary is 'A run with its counts in chunks 
 grant execute on function private.reindex_summary to authenticated, service_role;
 
 create function private.finish_reindex(
-    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean, p_now timestamptz)
+    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean,
+    p_refused_removal integer, p_removed integer, p_removal_left integer, p_now timestamptz)
 returns void
 language plpgsql
 set search_path = ''
@@ -49,8 +51,10 @@ declare
     v_run app.reindex_runs;
     v_failed bigint;
     v_done bigint;
-    v_retired integer := 0;
     v_is_listed boolean;
+    v_retiring uuid[] := '{}';
+    v_lost integer := 0;
+    v_refused integer := p_refused_removal;
 begin
     select r.* into v_run from app.reindex_runs r
     where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
@@ -66,25 +70,35 @@ begin
     v_is_listed := v_run.is_complete and not p_is_interrupted
         and coalesce(cardinality(p_listing), 0) > 0;
     if v_is_listed then
-        delete from app.sources s
+        select coalesce(array_agg(s.id), '{}'),
+            coalesce(sum(greatest(cardinality(s.chunk_ids) - coalesce(d.added, 0), 0)), 0)
+        into v_retiring, v_lost
+        from app.sources s
+        -- of another type in this run: the chunks that it wins are not lost
+        left join app.reindex_run_sources d
+            on d.tenant_id = p_tenant_id and d.run_id = p_run_id
+            and d.source_key = s.source_key and d.source_type <> s.source_type
         where s.tenant_id = p_tenant_id
-            and (s.source_key <> all (p_listing)
-                or exists (
-                    select from app.reindex_run_sources d
-                    where d.tenant_id = p_tenant_id and d.run_id = p_run_id
-                        and d.source_key = s.source_key and d.source_type <> s.source_type))
+            and (s.source_key <> all (p_listing) or d.run_id is not null)
             -- what a later run has met is not this run's to judge
             and not exists (
-                select from app.reindex_run_sources d
-                join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
-                where d.tenant_id = p_tenant_id and d.source_key = s.source_key
+                select from app.reindex_run_sources l
+                join app.reindex_runs r on r.tenant_id = l.tenant_id and r.id = l.run_id
+                where l.tenant_id = p_tenant_id and l.source_key = s.source_key
                     and r.generation > v_run.generation);
-        get diagnostics v_retired = row_count;
+        if v_lost > 0 and v_lost > p_removal_left then
+            v_refused := p_removed + v_lost;
+            v_is_listed := false;
+            v_retiring := '{}';
+        end if;
+        delete from app.sources s where s.tenant_id = p_tenant_id and s.id = any (v_retiring);
     end if;
     update app.reindex_runs r
-    set status = case when v_failed = 0 and not p_is_interrupted then 'ready'
+    set status = case when v_failed = 0 and not p_is_interrupted and v_refused is null then 'ready'
             when v_done = 0 then 'failed' else 'partial' end,
-        is_listed = v_is_listed, retired = v_retired, finished_at = p_now
+        reason = case when v_refused is not null then 'removal_refused' end,
+        refused_removal = v_refused, is_listed = v_is_listed,
+        retired = cardinality(v_retiring), finished_at = p_now
     where r.tenant_id = p_tenant_id and r.id = p_run_id;
 end
 $$;
@@ -92,19 +106,22 @@ comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(
-    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
+    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false,
+    p_refused_removal integer default null)
 returns setof api.reindex
 language sql
 set search_path = ''
 begin atomic
     select private.lock_sources(private.required_admin_tenant_id());
-    select private.finish_reindex(
-        private.tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
+    select private.finish_reindex(private.tenant_id(), p_run_id, p_listing, p_is_interrupted,
+        p_refused_removal, m.so_far, m.left_over, now())
+    from private.removal(private.tenant_id(), p_run_id, '') m;
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.finish_reindex is
     'Closes a run. A complete run that was not interrupted retires the sources that p_listing lacks; '
-    'an empty listing retires none.';
+    'an empty listing retires none, and so does one without so many that the run would remove more '
+    'chunks than it may: refused_removal then says how many. p_refused_removal: what a plan said so.';
 grant execute on function api.finish_reindex to authenticated, service_role;
 
 create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void

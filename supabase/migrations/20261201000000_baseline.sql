@@ -280,6 +280,7 @@ create table app.tenant_limits (
     turns_per_day integer not null default 500 check (turns_per_day between 1 and 1000000),
     turns_per_minute integer not null default 10 check (turns_per_minute between 1 and 1000),
     verified_within_days integer not null default 90 check (verified_within_days between 1 and 3650),
+    removal_percent integer not null default 20 check (removal_percent between 0 and 100),
     question_characters integer not null default 2000 check (question_characters between 1 and 8000)
 );
 comment on table app.tenant_limits is
@@ -288,6 +289,8 @@ comment on column app.tenant_limits.turns_per_day is
     'All users of the brand together, in its time zone.';
 comment on column app.tenant_limits.turns_per_minute is 'Each user.';
 comment on column app.tenant_limits.verified_within_days is 'A price verified longer ago is stale.';
+comment on column app.tenant_limits.removal_percent is
+    'The share of its chunks that a reindex may remove without being told to.';
 alter table app.tenant_limits enable row level security;
 alter table app.tenant_limits force row level security;
 
@@ -432,7 +435,8 @@ create policy platform_admins_select_self on app.platform_admins for select to a
 
 grant select (id, slug, name, status, language, time_zone, quota_pool) on app.tenants to authenticated;
 grant select (tenant_id, language, persona, fallback) on app.personas to authenticated;
-grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
+grant select (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters,
+    removal_percent)
     on app.tenant_limits to authenticated;
 grant select (tenant_id, user_id, role) on app.members to authenticated;
 grant select (user_id) on app.platform_admins to authenticated;
@@ -481,16 +485,19 @@ begin
         set persona = excluded.persona, fallback = excluded.fallback;
 
     insert into app.tenant_limits as l
-        (tenant_id, turns_per_day, turns_per_minute, verified_within_days, question_characters)
+        (tenant_id, turns_per_day, turns_per_minute, verified_within_days, removal_percent,
+        question_characters)
     values (
         v_tenant_id,
         coalesce((v_limits ->> 'turns_per_day')::integer, 500),
         coalesce((v_limits ->> 'turns_per_minute')::integer, 10),
         coalesce((v_limits ->> 'verified_within_days')::integer, 90),
+        coalesce((v_limits ->> 'removal_percent')::integer, 20),
         coalesce((v_limits ->> 'question_characters')::integer, 2000))
     on conflict (tenant_id) do update
         set turns_per_day = excluded.turns_per_day, turns_per_minute = excluded.turns_per_minute,
             verified_within_days = excluded.verified_within_days,
+            removal_percent = excluded.removal_percent,
             question_characters = excluded.question_characters;
     return v_tenant_id;
 end
@@ -907,6 +914,8 @@ create table app.reindex_runs (
     reason text check (length(reason) <= 500),
     is_listed boolean not null default false,
     retired integer not null default 0 check (retired >= 0),
+    removal_limit integer check (removal_limit >= 0),
+    refused_removal integer check (refused_removal > 0),
     lease_ends_at timestamptz not null default now() + interval '1 minute',
     started_at timestamptz not null default now(),
     finished_at timestamptz,
@@ -924,6 +933,11 @@ comment on column app.reindex_runs.lease_ends_at is
     'Its process renews this while it lives; a running one that is past it has lost its process.';
 comment on column app.reindex_runs.retired is
     'Sources removed because the complete listing lacked them.';
+comment on column app.reindex_runs.removal_limit is
+    'How many chunks it may remove: as a person allowed, or the share that the brand allows of those '
+    'that there were; NULL: as many as there are.';
+comment on column app.reindex_runs.refused_removal is
+    'How many chunks it would have removed, at least, when that was more than allowed: it stopped.';
 create unique index reindex_runs_generation on app.reindex_runs (tenant_id, generation);
 create index reindex_runs_lease on app.reindex_runs (lease_ends_at) where status = 'running';
 create index reindex_runs_requested_by on app.reindex_runs (requested_by);
@@ -970,9 +984,10 @@ create policy reindex_run_sources_update_admin on app.reindex_run_sources for up
     using (tenant_id = (select private.tenant_id()) and (select private.is_admin()))
     with check (tenant_id = (select private.tenant_id()) and (select private.is_admin()));
 grant select on app.reindex_runs, app.reindex_run_sources to authenticated, service_role;
-grant insert (tenant_id, is_complete, requested_by) on app.reindex_runs to authenticated, service_role;
-grant update (status, reason, is_listed, retired, lease_ends_at, finished_at) on app.reindex_runs
-    to authenticated, service_role;
+grant insert (tenant_id, is_complete, requested_by, removal_limit)
+    on app.reindex_runs to authenticated, service_role;
+grant update (status, reason, is_listed, retired, refused_removal, lease_ends_at, finished_at)
+    on app.reindex_runs to authenticated, service_role;
 grant insert on app.reindex_run_sources to authenticated, service_role;
 grant update (source_type, status, reason, added, changed, kept, removed) on app.reindex_run_sources
     to authenticated, service_role;
@@ -1035,6 +1050,26 @@ $$;
 comment on function private.require_newest is
     'Ends the call with 404 without a running run, and with 409 when a newer one has settled the source.';
 grant execute on function private.require_newest to authenticated, service_role;
+
+create function private.removal(
+    p_tenant_id uuid, p_run_id uuid, p_key text, out so_far integer, out left_over integer)
+language sql stable
+set search_path = ''
+begin atomic
+    -- what is replaced is not lost: a source that lost ten chunks and won ten has lost none
+    select t.so_far::integer, r.removal_limit - t.so_far::integer
+    from app.reindex_runs r
+    cross join lateral (
+        select coalesce(sum(greatest(d.removed - d.added, 0)), 0)
+        from app.reindex_run_sources d
+        where d.tenant_id = r.tenant_id and d.run_id = r.id and d.source_key <> p_key
+    ) t (so_far)
+    where r.tenant_id = p_tenant_id and r.id = p_run_id;
+end;
+comment on function private.removal is
+    'How many chunks a run has removed, of other sources than p_key, and how many more it may; NULL: '
+    'as many as there are.';
+grant execute on function private.removal to authenticated, service_role;
 
 -- ==== sql/20_corpus/05_plan.sql ====
 
@@ -1123,21 +1158,27 @@ grant execute on function private.plan_reindex to authenticated, service_role;
 create function api.plan_reindex(
     p_run_id uuid, p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
 returns table (generation bigint,
-    new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
+    new_places integer[], changed integer, kept integer, removed integer, missing jsonb,
+    refused_removal integer)
 language sql stable
 set search_path = ''
 begin atomic
     -- an older run learns here that it need not embed
     select private.require_newest(
         private.is_superseded(private.required_admin_tenant_id(), p_run_id, p_key));
-    select p.generation, p.new_places, p.changed, p.kept, p.removed, p.missing
-    from private.plan_reindex(
-        private.tenant_id(), p_type, p_key, p_hashes, p_headings, p_indexes) p;
+    select p.generation, p.new_places, p.changed, p.kept, p.removed, p.missing,
+        case when p.removed > cardinality(p.new_places)
+                and p.removed - cardinality(p.new_places) > m.left_over
+            then m.so_far + p.removed - cardinality(p.new_places) end
+    from private.tenant_id() t (id)
+    cross join private.plan_reindex(t.id, p_type, p_key, p_hashes, p_headings, p_indexes) p
+    cross join private.removal(t.id, p_run_id, p_key) m;
 end;
 comment on function api.plan_reindex is
     'What a reindex of the source would do. generation: of what is stored, 0 for nothing; '
     'new_places: places (from 0) whose text has to be sent; '
-    'changed: new chunks under a heading that loses one; missing: per index, the places without a vector.';
+    'changed: new chunks under a heading that loses one; missing: per index, the places without a vector; '
+    'refused_removal: how many chunks the run would have removed, where that is more than it may.';
 grant execute on function api.plan_reindex to authenticated, service_role;
 
 -- ==== sql/20_corpus/06_apply.sql ====
@@ -1204,7 +1245,7 @@ grant execute on function private.write_source to authenticated, service_role;
 create function private.write_chunks(
     p_tenant_id uuid, p_run_id uuid, p_generation bigint, p_type text, p_key text, p_hashes bytea[],
     p_headings text[], p_contents text[], p_chunk_ids uuid[], p_occurrences integer[],
-    p_wrote boolean, p_now timestamptz)
+    p_wrote boolean, p_removal_left integer, p_now timestamptz)
 returns table (status text, added integer, changed integer, kept integer, removed integer)
 language plpgsql
 set search_path = ''
@@ -1272,6 +1313,9 @@ begin
     status := case when p_wrote then 'ready' else 'unchanged' end;
     kept := cardinality(v_ids) - added;
     removed := cardinality(v_gone);
+    if removed > added and removed - added > p_removal_left then
+        raise exception using errcode = 'PT409', message = 'removal_refused';
+    end if;
     select count(*) into changed
     from unnest(p_chunk_ids) with ordinality c (id, place)
     where c.id is null and p_headings[c.place] = any (v_gone);
@@ -1311,13 +1355,15 @@ begin atomic
             array_agg(d.occurrence order by d.place) as occurrences
         from private.diff_source(private.tenant_id(), p_type, p_key, p_hashes) d
     ) d,
+    private.removal(private.tenant_id(), p_run_id, p_key) m,
     private.write_chunks(private.tenant_id(), p_run_id, s.generation, p_type, p_key, p_hashes,
-        p_headings, p_contents, d.chunk_ids, d.occurrences, s.wrote, now()) w;
+        p_headings, p_contents, d.chunk_ids, d.occurrences, s.wrote, m.left_over, now()) w;
 end;
 comment on function api.apply_reindex is
     'Makes the stored source equal to the new version. p_generation is what the plan said, p_contents '
     'NULL at the places that are kept. 409 newer_snapshot: a newer run has settled the source; '
-    '409 reindex_running: another run wrote it since the plan, so plan again.';
+    '409 reindex_running: another run wrote it since the plan, so plan again; '
+    '409 removal_refused: the run would remove more than it may.';
 grant execute on function api.apply_reindex to authenticated, service_role;
 
 -- ==== sql/20_corpus/07_embeddings.sql ====
@@ -1456,14 +1502,19 @@ comment on function private.abandon_reindexes is
     'Each new turn does the last, since a brand that was suspended starts no run that would.';
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
-create function private.start_reindex(p_tenant_id uuid, p_user_id uuid, p_is_complete boolean)
+create function private.start_reindex(
+    p_tenant_id uuid, p_user_id uuid, p_is_complete boolean, p_allowed_removal integer)
 returns table (run_id uuid, tenant text, pool text)
 language plpgsql
 set search_path = ''
 as $$
 begin
-    insert into app.reindex_runs (tenant_id, requested_by, is_complete)
-    values (p_tenant_id, p_user_id, p_is_complete)
+    insert into app.reindex_runs (tenant_id, requested_by, is_complete, removal_limit)
+    values (p_tenant_id, p_user_id, p_is_complete, coalesce(p_allowed_removal, (
+        select case when l.removal_percent < 100 then (
+            select count(*) from app.chunks c where c.tenant_id = p_tenant_id
+        ) * l.removal_percent / 100 end
+        from app.tenant_limits l where l.tenant_id = p_tenant_id)))
     returning id into start_reindex.run_id;
     return query
     select start_reindex.run_id, t.slug, t.quota_pool from app.tenants t where t.id = p_tenant_id;
@@ -1475,18 +1526,20 @@ $$;
 comment on function private.start_reindex is 'See api.start_reindex.';
 grant execute on function private.start_reindex to authenticated, service_role;
 
-create function api.start_reindex(p_is_complete boolean)
+create function api.start_reindex(p_is_complete boolean, p_allowed_removal integer default null)
 returns table (run_id uuid, tenant text, pool text)
 language sql
 set search_path = ''
 begin atomic
     select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
     select s.run_id, s.tenant, s.pool
-    from private.start_reindex(private.tenant_id(), private.user_id(), p_is_complete) s;
+    from private.start_reindex(
+        private.tenant_id(), private.user_id(), p_is_complete, p_allowed_removal) s;
 end;
 comment on function api.start_reindex is
     'Opens a run: its id, the slug of the brand and its quota pool. p_is_complete: all sources will be '
-    'listed, so vanished ones are retired.';
+    'listed, so vanished ones are retired. p_allowed_removal: how many chunks it may remove; NULL: the '
+    'share of them that the brand''s limits allow.';
 grant execute on function api.start_reindex to authenticated, service_role;
 
 create function private.renew_reindex(p_tenant_id uuid, p_run_id uuid) returns void
@@ -1573,6 +1626,7 @@ create type api.reindex as (
     failed bigint,
     superseded bigint,
     retired integer,
+    refused_removal integer,
     reason text,
     started_at timestamptz,
     finished_at timestamptz,
@@ -1590,7 +1644,7 @@ begin atomic
         coalesce(sum(s.added), 0), coalesce(sum(s.changed), 0),
         coalesce(sum(s.kept), 0), coalesce(sum(s.removed), 0),
         count(*) filter (where s.status = 'error'), count(*) filter (where s.status = 'superseded'),
-        r.retired, r.reason, r.started_at, r.finished_at,
+        r.retired, r.refused_removal, r.reason, r.started_at, r.finished_at,
         coalesce(jsonb_agg(jsonb_build_object('key', s.source_key, 'status', s.status, 'reason', s.reason)
             order by s.source_key) filter (where s.source_key is not null), '[]')
     from app.reindex_runs r
@@ -1602,7 +1656,8 @@ comment on function private.reindex_summary is 'A run with its counts in chunks 
 grant execute on function private.reindex_summary to authenticated, service_role;
 
 create function private.finish_reindex(
-    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean, p_now timestamptz)
+    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean,
+    p_refused_removal integer, p_removed integer, p_removal_left integer, p_now timestamptz)
 returns void
 language plpgsql
 set search_path = ''
@@ -1611,8 +1666,10 @@ declare
     v_run app.reindex_runs;
     v_failed bigint;
     v_done bigint;
-    v_retired integer := 0;
     v_is_listed boolean;
+    v_retiring uuid[] := '{}';
+    v_lost integer := 0;
+    v_refused integer := p_refused_removal;
 begin
     select r.* into v_run from app.reindex_runs r
     where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
@@ -1628,25 +1685,35 @@ begin
     v_is_listed := v_run.is_complete and not p_is_interrupted
         and coalesce(cardinality(p_listing), 0) > 0;
     if v_is_listed then
-        delete from app.sources s
+        select coalesce(array_agg(s.id), '{}'),
+            coalesce(sum(greatest(cardinality(s.chunk_ids) - coalesce(d.added, 0), 0)), 0)
+        into v_retiring, v_lost
+        from app.sources s
+        -- of another type in this run: the chunks that it wins are not lost
+        left join app.reindex_run_sources d
+            on d.tenant_id = p_tenant_id and d.run_id = p_run_id
+            and d.source_key = s.source_key and d.source_type <> s.source_type
         where s.tenant_id = p_tenant_id
-            and (s.source_key <> all (p_listing)
-                or exists (
-                    select from app.reindex_run_sources d
-                    where d.tenant_id = p_tenant_id and d.run_id = p_run_id
-                        and d.source_key = s.source_key and d.source_type <> s.source_type))
+            and (s.source_key <> all (p_listing) or d.run_id is not null)
             -- what a later run has met is not this run's to judge
             and not exists (
-                select from app.reindex_run_sources d
-                join app.reindex_runs r on r.tenant_id = d.tenant_id and r.id = d.run_id
-                where d.tenant_id = p_tenant_id and d.source_key = s.source_key
+                select from app.reindex_run_sources l
+                join app.reindex_runs r on r.tenant_id = l.tenant_id and r.id = l.run_id
+                where l.tenant_id = p_tenant_id and l.source_key = s.source_key
                     and r.generation > v_run.generation);
-        get diagnostics v_retired = row_count;
+        if v_lost > 0 and v_lost > p_removal_left then
+            v_refused := p_removed + v_lost;
+            v_is_listed := false;
+            v_retiring := '{}';
+        end if;
+        delete from app.sources s where s.tenant_id = p_tenant_id and s.id = any (v_retiring);
     end if;
     update app.reindex_runs r
-    set status = case when v_failed = 0 and not p_is_interrupted then 'ready'
+    set status = case when v_failed = 0 and not p_is_interrupted and v_refused is null then 'ready'
             when v_done = 0 then 'failed' else 'partial' end,
-        is_listed = v_is_listed, retired = v_retired, finished_at = p_now
+        reason = case when v_refused is not null then 'removal_refused' end,
+        refused_removal = v_refused, is_listed = v_is_listed,
+        retired = cardinality(v_retiring), finished_at = p_now
     where r.tenant_id = p_tenant_id and r.id = p_run_id;
 end
 $$;
@@ -1654,19 +1721,22 @@ comment on function private.finish_reindex is 'See api.finish_reindex.';
 grant execute on function private.finish_reindex to authenticated, service_role;
 
 create function api.finish_reindex(
-    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false)
+    p_run_id uuid, p_listing text[], p_is_interrupted boolean default false,
+    p_refused_removal integer default null)
 returns setof api.reindex
 language sql
 set search_path = ''
 begin atomic
     select private.lock_sources(private.required_admin_tenant_id());
-    select private.finish_reindex(
-        private.tenant_id(), p_run_id, p_listing, p_is_interrupted, now());
+    select private.finish_reindex(private.tenant_id(), p_run_id, p_listing, p_is_interrupted,
+        p_refused_removal, m.so_far, m.left_over, now())
+    from private.removal(private.tenant_id(), p_run_id, '') m;
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.finish_reindex is
     'Closes a run. A complete run that was not interrupted retires the sources that p_listing lacks; '
-    'an empty listing retires none.';
+    'an empty listing retires none, and so does one without so many that the run would remove more '
+    'chunks than it may: refused_removal then says how many. p_refused_removal: what a plan said so.';
 grant execute on function api.finish_reindex to authenticated, service_role;
 
 create function private.require_run(p_tenant_id uuid, p_run_id uuid) returns void

@@ -16,10 +16,13 @@ type ownBrand struct {
 }
 
 // newBrand writes the folder of a brand with a rep and an admin into a library. limits is a YAML mapping
-// such as "{turns_per_minute: 2}".
+// such as "{turns_per_minute: 2}". Unless it says otherwise, a reindex may remove whatever is gone.
 func newBrand(t *testing.T, library, slug, limits string, documents map[string]string) ownBrand {
 	t.Helper()
 	b := ownBrand{slug: slug, dir: filepath.Join(library, slug)}
+	if !strings.Contains(limits, "removal_percent") {
+		limits = strings.Replace(limits, "{", "{removal_percent: 100, ", 1)
+	}
 	b.write(t, "brand.yaml", fmt.Sprintf(`slug: %[1]s
 name: Brand %[1]s
 language: en

@@ -93,6 +93,39 @@ func libraryMissing(t *testing.T, admin person) {
 	}
 }
 
+// A crawl that found half of a brand would empty the other half: the run stops and asks, on every way to
+// it, until a person says how many passages may go.
+func TestReconcile_AMassRemovalIsAskedFor(t *testing.T) {
+	t.Parallel()
+	b := doorstep.addBrand(t, "asking-stoves", "{removal_percent: 20}", map[string]string{
+		"prices/stoves.md": priceList(daysAgo(2), "Ember Nook: €1,240.00"), "faq/hours.md": "# Hours\n\nThe shop opens at nine.\n",
+	})
+	b.index(t)
+	before := b.rows(t)
+	b.remove(t, "faq/hours.md")
+	admin := doorstep.admin(t, b.slug)
+	r := admin.post("/v1/reindex", `{"all":true}`)
+	endsWith(t, r, "removal_refused")
+	var begun struct {
+		RunID string `json:"run_id"`
+	}
+	decode(t, strings.SplitN(r.body, "\n", 2)[0], &begun)
+	if run := admin.get("/v1/reindex/" + begun.RunID); !strings.Contains(run.body, `"status":"partial","reason":"removal_refused","refused_removal":1,`) {
+		t.Errorf("%s", run.body)
+	}
+	ingest := []string{"ingest", "--tenant", b.slug, "--library", b.dir, "--all"}
+	if r := doorstep.run(t, ingest...); r.code != 1 || !strings.Contains(r.stderr, "It would be 1 or more") || !strings.Contains(r.stderr, "--allow-removal") {
+		t.Errorf("ended with %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	if after := b.rows(t); after != before {
+		t.Errorf("rows were written:\n%s\nwere\n%s", after, before)
+	}
+	admin.post("/v1/reindex", `{"all":true,"allow_removal":1}`).want(t, http.StatusOK, "")
+	if n := doorstep.text(t, `select count(*)::text from app.sources where tenant_id = $1`, b.id(t)); n != "1" {
+		t.Errorf("%s sources are left", n)
+	}
+}
+
 // Before its first document a brand answers in its own words; nothing is broken, and nothing is away.
 func TestReconcile_ABrandWithoutDocumentsAnswersInItsOwnWords(t *testing.T) {
 	t.Parallel()

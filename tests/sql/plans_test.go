@@ -178,7 +178,7 @@ var rowsOfBrands = regexp.MustCompile(`^(sources|chunks|chunk_terms|chunk_embedd
 var helpers = regexp.MustCompile(`(tenant_id|user_id|is_admin)\(\)`)
 
 // fixed is how many pages the helpers of the policies read in a call, whatever the size of the brand.
-const fixed = 100
+const fixed = 120
 
 // faults runs a statement of a member, and the same one for the service, and says what is wrong with it.
 func (e *explained) faults(t *testing.T, statement string) (faults []string) {

@@ -20,7 +20,8 @@ from unnest('{alice,bob,carol,dave,eve,pat}'::text[]) u (name);
 insert into app.tenants (id, slug, name) values
     (test.id('one'), 'one', 'Brand One'),
     (test.id('two'), 'two', 'Brand Two');
-insert into app.tenant_limits (tenant_id) select t.id from app.tenants t;
+-- tests of removal say how much of a brand may go
+insert into app.tenant_limits (tenant_id, removal_percent) select t.id, 100 from app.tenants t;
 insert into app.personas (tenant_id, language, persona, fallback) values
     (test.id('one'), 'en', 'friendly', 'one: I do not know.'),
     (test.id('one'), 'es', 'amable', 'uno: no lo sé.'),

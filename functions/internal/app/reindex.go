@@ -41,7 +41,7 @@ type Job struct {
 
 // Index does the job. A source that fails is in the summary, not an error.
 func (x Indexer) Index(ctx context.Context, j Job) (ingest.Summary, error) {
-	started, err := j.Store.StartReindex(ctx, j.Principal, j.Selection.All)
+	started, err := j.Store.StartReindex(ctx, j.Principal, j.Selection.All, j.Selection.AllowedRemoval)
 	if err != nil {
 		return ingest.Summary{}, err
 	}
@@ -53,7 +53,7 @@ func (x Indexer) Index(ctx context.Context, j Job) (ingest.Summary, error) {
 	stored.embedders = x.models.embedders(started.Pool, stored.takeCall)
 	summary, err := x.run(ctx, j, stored, started.Tenant)
 	if err != nil && summary.Run.ID == "" { // it never came to the run that was opened for it
-		_, finishErr := stored.FinishReindex(ctx, ingest.Run{ID: id}, nil, true)
+		_, finishErr := stored.FinishReindex(ctx, ingest.Run{ID: id}, ingest.End{IsInterrupted: true})
 		err = errors.Join(err, finishErr)
 	}
 	return summary, err
@@ -141,10 +141,10 @@ func (b brandStore) FailSource(ctx context.Context, run ingest.Run, key, reason 
 }
 
 func (b brandStore) FinishReindex(
-	ctx context.Context, run ingest.Run, listing []string, isInterrupted bool,
-) (int, error) {
-	view, err := b.db.FinishReindex(ctx, b.p, run.ID, listing, isInterrupted)
-	return view.Retired, err
+	ctx context.Context, run ingest.Run, end ingest.End,
+) (ingest.Ended, error) {
+	view, err := b.db.FinishReindex(ctx, b.p, run.ID, store.End(end))
+	return ingest.Ended{Retired: view.Retired, RefusedRemoval: view.RefusedRemoval}, err
 }
 
 // reindexer serves the routes of /v1/reindex.
@@ -169,10 +169,11 @@ func (x *reindexer) Reindex(
 		}
 	}
 	summary, err := x.Index(ctx, Job{
-		Store: x.store, Principal: p, Selection: ingest.Selection{All: req.All, Keys: req.Sources},
-		Folder:   func(slug string) string { return filepath.Join(x.root, slug) },
-		Began:    func(runID string) { tell(web.RunBegan(runID)) },
-		Progress: func(s ingest.Progress) { tell(web.SourceEnded(s.Key, s.Status, s.Why)) },
+		Store: x.store, Principal: p,
+		Selection: ingest.Selection{All: req.All, Keys: req.Sources, AllowedRemoval: req.AllowedRemoval},
+		Folder:    func(slug string) string { return filepath.Join(x.root, slug) },
+		Began:     func(runID string) { tell(web.RunBegan(runID)) },
+		Progress:  func(s ingest.Progress) { tell(web.SourceEnded(s.Key, s.Status, s.Why)) },
 	})
 	if err != nil {
 		return fmt.Errorf("reindex: %w", err)
@@ -192,6 +193,7 @@ func (x *reindexer) Run(ctx context.Context, p identity.Principal, runID string)
 	}
 	view := web.RunView{
 		RunID: run.ID, Tenant: run.Tenant, Status: run.Status, StartedAt: run.StartedAt, FinishedAt: run.FinishedAt,
+		Refused: run.RefusedRemoval,
 		Counts: web.Counts{
 			Added: run.Added, Changed: run.Changed, Kept: run.Kept, Removed: run.Removed, Failed: run.Failed,
 		},

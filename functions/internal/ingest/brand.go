@@ -44,6 +44,7 @@ type Persona struct {
 type Limits struct {
 	TurnsPerDay        float64 `yaml:"turns_per_day" json:"turns_per_day"`               // of the whole brand; 500
 	TurnsPerMinute     float64 `yaml:"turns_per_minute" json:"turns_per_minute"`         // of one user; 10
+	RemovalPercent     float64 `yaml:"removal_percent" json:"removal_percent"`           // of its passages that a reindex may remove untold; 20
 	VerifiedWithinDays float64 `yaml:"verified_within_days" json:"verified_within_days"` // age at which a price is stale; 90
 	QuestionCharacters float64 `yaml:"question_characters" json:"question_characters"`   // 2,000
 }
@@ -67,7 +68,7 @@ func ReadBrand(fsys fs.FS) (Brand, error) {
 		Language: "en",
 		TimeZone: "UTC",
 		Pool:     "shared",
-		Limits:   Limits{TurnsPerDay: 500, TurnsPerMinute: 10, VerifiedWithinDays: 90, QuestionCharacters: 2000},
+		Limits:   Limits{TurnsPerDay: 500, TurnsPerMinute: 10, RemovalPercent: 20, VerifiedWithinDays: 90, QuestionCharacters: 2000},
 	}
 	err = yaml.NewDecoder(file, yaml.DisallowUnknownField()).Decode(&b)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -150,16 +151,17 @@ func (b *Brand) check() error {
 
 func (l Limits) check() error {
 	for _, f := range []struct {
-		name        string
-		value, most float64 // as app.tenant_limits allows
+		name               string
+		value, least, most float64 // as app.tenant_limits allows
 	}{
-		{"turns_per_day", l.TurnsPerDay, 1_000_000},
-		{"turns_per_minute", l.TurnsPerMinute, 1000},
-		{"verified_within_days", l.VerifiedWithinDays, 3650},
-		{"question_characters", l.QuestionCharacters, 8000},
+		{"turns_per_day", l.TurnsPerDay, 1, 1_000_000},
+		{"turns_per_minute", l.TurnsPerMinute, 1, 1000},
+		{"removal_percent", l.RemovalPercent, 0, 100},
+		{"verified_within_days", l.VerifiedWithinDays, 1, 3650},
+		{"question_characters", l.QuestionCharacters, 1, 8000},
 	} {
-		if f.value < 1 || f.value > f.most || f.value != math.Trunc(f.value) { // NaN is not equal to itself
-			return fmt.Errorf("limits.%s: must be a whole number from 1 to %.0f", f.name, f.most)
+		if f.value < f.least || f.value > f.most || f.value != math.Trunc(f.value) { // NaN is not equal to itself
+			return fmt.Errorf("limits.%s: must be a whole number from %.0f to %.0f", f.name, f.least, f.most)
 		}
 	}
 	return nil

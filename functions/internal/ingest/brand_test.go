@@ -24,7 +24,7 @@ personas:
   de: {persona: "Du hilfst.", fallback: "Nichts gefunden."}
   es: {persona: "Ayudas.", fallback: "Nada."}
 quota_pool: demo
-limits: {turns_per_day: 5, turns_per_minute: 2, verified_within_days: 30, question_characters: 100}
+limits: {turns_per_day: 5, turns_per_minute: 2, removal_percent: 0, verified_within_days: 30, question_characters: 100}
 members:
   - {email: ana@amber-grid.example, role: rep}
   - {email: bo@amber-grid.example, role: admin}
@@ -36,7 +36,7 @@ sources: {tarife/: price, prices: article}
 	want := Brand{
 		Slug: "amber-grid", Name: "Amber Grid", Language: "de", TimeZone: "Europe/Berlin", Pool: "demo",
 		Personas: map[string]Persona{"de": {"Du hilfst.", "Nichts gefunden."}, "es": {"Ayudas.", "Nada."}},
-		Limits:   Limits{5, 2, 30, 100},
+		Limits:   Limits{5, 2, 0, 30, 100},
 		Members:  []Member{{"ana@amber-grid.example", "rep"}, {"bo@amber-grid.example", "admin"}},
 		Sources: map[string]string{
 			"tarife": "price", "prices": "article", "objections": "objection", "scripts": "script",
@@ -53,7 +53,7 @@ func TestReadBrand_FillsInWhatIsNotSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Language != "en" || got.TimeZone != "UTC" || got.Pool != "shared" || got.Limits != (Limits{7, 10, 90, 2000}) {
+	if got.Language != "en" || got.TimeZone != "UTC" || got.Pool != "shared" || got.Limits != (Limits{7, 10, 20, 90, 2000}) {
 		t.Errorf("got %+v", got)
 	}
 	if p := got.Personas["en"]; !strings.Contains(p.Persona, "Amber") || p.Fallback == "" {

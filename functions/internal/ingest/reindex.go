@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"porchlight/functions/internal/problem"
 )
 
 // ErrEmptyLibrary is the error of a run over a library without documents. It removes nothing: an
@@ -61,11 +63,33 @@ func (r *Reindexer) Run(ctx context.Context, sel Selection) (Summary, error) {
 	// The run must end although its context may have, or it would look alive for ever.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishWithin)
 	defer cancel()
-	var finishErr error
-	if s.Retired, finishErr = r.Store.FinishReindex(end, run, listing, err != nil); finishErr != nil {
+	ended, finishErr := r.Store.FinishReindex(end, run, End{listing, err != nil, refusedRemoval(err)})
+	if finishErr != nil {
 		finishErr = fmt.Errorf("finish reindex: %w", finishErr)
 	}
+	if s.Retired = ended.Retired; err == nil && ended.RefusedRemoval > 0 {
+		err = &removalError{ended.RefusedRemoval}
+	}
 	return s, errors.Join(err, finishErr)
+}
+
+// removalError stops a run that would remove too much: a crawl that went wrong looks like that.
+type removalError struct{ chunks int }
+
+func (e *removalError) Error() string { return string(problem.RemovalRefused) }
+
+// Unwrap returns what the person is told.
+func (e *removalError) Unwrap() error {
+	return &problem.Error{Code: problem.RemovalRefused, Detail: fmt.Sprintf(
+		"It would be %d or more, and they are still there. If that is right, allow as many (allow_removal, --allow-removal).", e.chunks)}
+}
+
+func refusedRemoval(err error) int {
+	var e *removalError
+	if errors.As(err, &e) {
+		return e.chunks
+	}
+	return 0
 }
 
 func (r *Reindexer) check(sel Selection) error {

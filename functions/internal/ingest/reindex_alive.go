@@ -47,7 +47,7 @@ func endsRun(err error) bool {
 		return false
 	}
 	switch p.Code {
-	case problem.NotFound, problem.NotAMember, problem.NotAnAdmin, problem.TenantSuspended:
+	case problem.NotFound, problem.NotAMember, problem.NotAnAdmin, problem.TenantSuspended, problem.RemovalRefused:
 		return true
 	}
 	return false

@@ -18,7 +18,6 @@ import (
 // memory is a Store that keeps everything in maps and follows the contract of the interface. Calls
 // out of order fail the test.
 type memory struct {
-	interrupted bool // as the last run said
 	t           *testing.T
 	indexes     []string // registered, also those that no embedder fills
 	sources     map[string]*stored
@@ -26,7 +25,9 @@ type memory struct {
 	applied     []Apply           // those that wrote
 	vectors     int               // written
 	failed      map[string]string // key → reason
-	listings    [][]string        // one for each run that ended
+	ends        []End             // one for each run that ended
+	refused     int               // more chunks than the end of a run may remove
+	planRefused map[string]int    // the same of a plan, by key
 
 	planErr, applyErr map[string]error // by key
 	overtaken         []func()         // each is an older run that writes between a plan and its apply
@@ -100,6 +101,7 @@ func (m *memory) PlanReindex(_ context.Context, run Run, src corpus.Source, chun
 		}
 	}
 	p.Removed = len(old.order) - p.Kept
+	p.RefusedRemoval = m.planRefused[src.Key]
 	return p, nil
 }
 
@@ -161,22 +163,25 @@ func (m *memory) FailSource(_ context.Context, run Run, key, reason string) erro
 }
 
 func (m *memory) FinishReindex(
-	ctx context.Context, run Run, listing []string, isInterrupted bool,
-) (retired int, err error) {
+	ctx context.Context, run Run, end End,
+) (Ended, error) {
 	m.check(run)
-	m.interrupted = isInterrupted
+	m.ends = append(m.ends, end)
 	if ctx.Err() != nil {
 		m.t.Error("the end of a run can't be recorded in a context that is over")
 	}
 	m.open = false
-	m.listings = append(m.listings, listing)
+	if m.refused > 0 {
+		return Ended{RefusedRemoval: m.refused}, nil
+	}
+	var ended Ended
 	for key := range m.sources {
-		if listing != nil && !slices.Contains(listing, key) {
-			retired++
+		if end.Listing != nil && !slices.Contains(end.Listing, key) {
+			ended.Retired++
 			delete(m.sources, key)
 		}
 	}
-	return retired, nil
+	return ended, nil
 }
 
 func (m *memory) check(run Run) {

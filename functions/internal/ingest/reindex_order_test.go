@@ -89,7 +89,7 @@ func TestReindex_StopsWhenItsRunWasGivenUp(t *testing.T) {
 		if problem.From(err).Code != problem.NotFound || s.Status != Failed || len(w.store.applied) != 0 {
 			t.Errorf("%+v, %v", s, err)
 		}
-		if len(w.primary.calls) != 1 || len(w.store.failed) != 0 || w.store.listings[0] != nil {
+		if len(w.primary.calls) != 1 || len(w.store.failed) != 0 || w.store.ends[0].Listing != nil {
 			t.Errorf("%d calls, failed %q: the source is not to blame", len(w.primary.calls), w.store.failed)
 		}
 	})

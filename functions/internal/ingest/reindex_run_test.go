@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"porchlight/functions/internal/problem"
 )
 
 // brokenLibrary is a Library whose listing or one of whose documents can't be read.
@@ -70,8 +73,8 @@ func TestReindex_RetiresNothingWithoutACompleteListing(t *testing.T) {
 			if !errors.Is(err, tt.want) || s.Status != tt.status {
 				t.Errorf("status %s, error %v", s.Status, err)
 			}
-			if w.store.open || w.store.listings[1] != nil {
-				t.Errorf("open %t, listing %q", w.store.open, w.store.listings[1])
+			if w.store.open || w.store.ends[1].Listing != nil {
+				t.Errorf("open %t, listing %q", w.store.open, w.store.ends[1].Listing)
 			}
 			if len(w.store.sources) != 2 {
 				t.Errorf("%d sources are left of 2", len(w.store.sources))
@@ -113,8 +116,36 @@ func TestReindex_ChecksBeforeItStarts(t *testing.T) {
 			if _, err := w.Run(context.Background(), tt.sel); err == nil {
 				t.Error("no error")
 			}
-			if w.store.open || w.store.listings != nil {
+			if w.store.open || w.store.ends != nil {
 				t.Error("a run was opened")
+			}
+		})
+	}
+}
+
+// More would go than the brand allows: the run stops before it embeds or writes more, and says how many.
+func TestReindex_StopsWhenItWouldRemoveTooMuch(t *testing.T) {
+	files := map[string]string{"a.md": "one", "b.md": "two", "c.md": "three"}
+	for name, tt := range map[string]struct {
+		breaks func(*memory)
+		end    End
+		calls  int
+	}{
+		"of a source, as its plan says": {func(m *memory) { m.planRefused = map[string]int{"b.md": 7} }, End{nil, true, 7}, 1},
+		"of the library, at the end":    {func(m *memory) { m.refused = 7 }, End{[]string{"a.md", "b.md", "c.md"}, false, 0}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, files)
+			tt.breaks(w.store)
+			s, err := w.Run(context.Background(), Selection{All: true})
+			if p := problem.From(err); p.Code != problem.RemovalRefused || !strings.Contains(p.Message(), "It would be 7 or more") {
+				t.Errorf("error %v", err)
+			}
+			if diff := cmp.Diff([]End{tt.end}, w.store.ends); diff != "" {
+				t.Error(diff)
+			}
+			if len(w.primary.calls) != tt.calls || len(s.Failures) != 0 || len(w.store.failed) != 0 {
+				t.Errorf("%d calls, summary %+v, failed %q", len(w.primary.calls), s, w.store.failed)
 			}
 		})
 	}
@@ -135,7 +166,7 @@ func TestReindex_EndsItsRunWhenItsContextEnds(t *testing.T) {
 	if len(w.primary.calls) != 2 || len(w.store.failed) != 0 {
 		t.Errorf("%d calls, failed %q: the source is not to blame", len(w.primary.calls), w.store.failed)
 	}
-	if w.store.open || w.store.listings[0] != nil || !w.store.interrupted {
+	if w.store.open || w.store.ends[0].Listing != nil || !w.store.ends[0].IsInterrupted {
 		t.Error("the run was left open, retired something or passed for a whole one")
 	}
 }
@@ -151,7 +182,7 @@ func TestReindex_StopsWhenTheStoreCannotRecord(t *testing.T) {
 
 	w = newWorld(t, map[string]string{"a.md": "one"})
 	w.store.startErr = gone
-	if _, err := w.Run(context.Background(), Selection{All: true}); !errors.Is(err, gone) || w.store.listings != nil {
+	if _, err := w.Run(context.Background(), Selection{All: true}); !errors.Is(err, gone) || w.store.ends != nil {
 		t.Errorf("error %v", err)
 	}
 }

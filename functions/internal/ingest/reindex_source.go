@@ -78,6 +78,9 @@ func (r *Reindexer) swap(
 	if err != nil {
 		return Applied{}, refuse(src.Key, StoreFailed, "plan", err)
 	}
+	if plan.RefusedRemoval > 0 {
+		return Applied{}, &removalError{plan.RefusedRemoval}
+	}
 	vectors, err := r.embed(ctx, src.Key, plan, chunks, made)
 	if err != nil {
 		return Applied{}, err

@@ -33,11 +33,21 @@ type Store interface {
 	// replaces the first.
 	FailSource(ctx context.Context, run Run, key, reason string) error
 
-	// FinishReindex ends the run. listing is every key of the library when sources that are not in it may
-	// be retired, and nil when none may. A run that ended before all selected sources were through is
-	// interrupted. It returns how many were. It is also called after the run's
-	// context has ended, with one of its own.
-	FinishReindex(ctx context.Context, run Run, listing []string, isInterrupted bool) (retired int, err error)
+	// FinishReindex ends the run. It is also called after the run's context has ended, with one of its own.
+	FinishReindex(ctx context.Context, run Run, end End) (Ended, error)
+}
+
+// End says how a run came to its end.
+type End struct {
+	Listing        []string // every key of the library when sources that are not in it may be retired; else nil
+	IsInterrupted  bool     // before all selected sources were through
+	RefusedRemoval int      // as a plan said; 0: none did
+}
+
+// Ended is what the end of a run did.
+type Ended struct {
+	Retired        int // sources
+	RefusedRemoval int // chunks that the run would have removed, at least, which was more than it may; 0: it was not
 }
 
 // Embedder makes the vectors of one index.
@@ -52,6 +62,8 @@ type Embedder interface {
 type Selection struct {
 	All  bool
 	Keys []string
+
+	AllowedRemoval *int // how many chunks the run may remove; nil: the share that the brand allows
 }
 
 // Run is an open run.
@@ -68,6 +80,8 @@ type Plan struct {
 	// Missing holds, by index, the places without a vector of that index. New places are among them in
 	// every index.
 	Missing map[string][]int
+	// RefusedRemoval is how many chunks the run would have removed, where that is more than it may.
+	RefusedRemoval int
 }
 
 // Apply is a source as it shall be stored.

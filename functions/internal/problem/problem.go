@@ -31,6 +31,7 @@ const (
 	TurnRunning         Code = "turn_running"
 	NewerSnapshot       Code = "newer_snapshot"
 	ReindexRunning      Code = "reindex_running"
+	RemovalRefused      Code = "removal_refused"
 	LibraryMissing      Code = "library_missing"
 	LibraryMismatch     Code = "library_mismatch"
 	BodyTooLarge        Code = "body_too_large"
@@ -68,6 +69,7 @@ var meanings = map[Code]meaning{
 	TurnRunning:         {http.StatusConflict, "This question is still being answered."},
 	NewerSnapshot:       {http.StatusConflict, "A newer version of this source is already indexed."},
 	ReindexRunning:      {http.StatusConflict, "This source is being indexed right now."},
+	RemovalRefused:      {http.StatusConflict, "More passages would be removed than this brand allows at once."},
 	LibraryMissing:      {http.StatusConflict, "The documents of this brand can't be found; nothing was changed."},
 	LibraryMismatch:     {http.StatusConflict, "The folder belongs to another brand; nothing was changed."},
 	BodyTooLarge:        {http.StatusRequestEntityTooLarge, "The request body is too large."},

@@ -28,6 +28,15 @@ type Plan struct {
 	Kept    int              // stored chunks that stay as they are
 	Removed int              // stored chunks that the source no longer has
 	Missing map[string][]int // by index, the places without a vector; the new ones among them
+
+	RefusedRemoval int // chunks that the run would have removed, where that is more than it may
+}
+
+// End says how a run came to its end.
+type End struct {
+	Listing        []string // every key, when sources that are not in it may be retired
+	IsInterrupted  bool
+	RefusedRemoval int // as a plan said
 }
 
 // Vectors are the vectors of one index for the chunks at Places.
@@ -59,6 +68,7 @@ type RunView struct {
 	Status                        string  // "running", "ready", "partial" or "failed"
 	Added, Changed, Kept, Removed int     // chunks
 	Failed, Superseded, Retired   int     // sources
+	RefusedRemoval                int     // chunks that it would have removed, which was more than it may
 	Reason                        *string // of a run that ended before its time
 	StartedAt                     time.Time
 	FinishedAt                    *time.Time
@@ -72,12 +82,15 @@ type RunSource struct {
 	Reason *string `json:"reason"`
 }
 
-// StartReindex opens a run for the brand of p. It returns the run's id and the brand's slug.
-func (s *Store) StartReindex(ctx context.Context, p identity.Principal, isComplete bool) (Started, error) {
+// StartReindex opens a run for the brand of p. It returns the run's id and the brand's slug. allowedRemoval
+// is how many chunks it may remove; nil: the share that the brand allows.
+func (s *Store) StartReindex(
+	ctx context.Context, p identity.Principal, isComplete bool, allowedRemoval *int,
+) (Started, error) {
 	var r Started
 	err := s.as(ctx, p, call{
-		`select run_id::text, tenant, pool from api.start_reindex($1)`,
-		[]any{isComplete},
+		`select run_id::text, tenant, pool from api.start_reindex($1, $2)`,
+		[]any{isComplete, allowedRemoval},
 		one(&r.RunID, &r.Tenant, &r.Pool),
 	})
 	if err != nil {
@@ -118,10 +131,10 @@ func (s *Store) PlanReindex(
 	var missing []byte
 	hashes, headings := identities(chunks)
 	err := s.ask(ctx, p, call{
-		`select generation, new_places, changed, kept, removed, missing
+		`select generation, new_places, changed, kept, removed, missing, coalesce(refused_removal, 0)
 		from api.plan_reindex($1::uuid, $2, $3, $4::bytea[], $5, $6)`,
 		[]any{runID, src.Type, src.Key, hashes, headings, indexes},
-		one(&plan.Generation, &plan.New, &plan.Changed, &plan.Kept, &plan.Removed, &missing),
+		one(&plan.Generation, &plan.New, &plan.Changed, &plan.Kept, &plan.Removed, &missing, &plan.RefusedRemoval),
 	})
 	if err == nil {
 		err = json.Unmarshal(missing, &plan.Missing)
@@ -190,17 +203,15 @@ func (s *Store) FailSource(ctx context.Context, p identity.Principal, runID, key
 }
 
 const runColumns = `run_id::text, tenant, status, added, changed, kept, removed, failed, superseded, retired,
-	reason, started_at, finished_at, sources`
+	coalesce(refused_removal, 0), reason, started_at, finished_at, sources`
 
-// FinishReindex closes a run. A complete run that was not interrupted retires the sources that listing
-// lacks; an empty listing retires none.
-func (s *Store) FinishReindex(
-	ctx context.Context, p identity.Principal, runID string, listing []string, isInterrupted bool,
-) (RunView, error) {
+// FinishReindex closes a run. A complete run that was not interrupted retires the sources that the listing
+// lacks; an empty listing retires none, and so does one that lacks more than the run may remove.
+func (s *Store) FinishReindex(ctx context.Context, p identity.Principal, runID string, end End) (RunView, error) {
 	var v RunView
 	err := s.as(ctx, p, call{
-		`select ` + runColumns + ` from api.finish_reindex($1::uuid, $2, $3)`,
-		[]any{runID, append([]string{}, listing...), isInterrupted},
+		`select ` + runColumns + ` from api.finish_reindex($1::uuid, $2, $3, nullif($4::integer, 0))`,
+		[]any{runID, append([]string{}, end.Listing...), end.IsInterrupted, end.RefusedRemoval},
 		v.read(),
 	})
 	if err != nil {
@@ -223,7 +234,7 @@ func (v *RunView) read() func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var sources []byte
 		err := one(&v.ID, &v.Tenant, &v.Status, &v.Added, &v.Changed, &v.Kept, &v.Removed, &v.Failed,
-			&v.Superseded, &v.Retired, &v.Reason, &v.StartedAt, &v.FinishedAt, &sources)(rows)
+			&v.Superseded, &v.Retired, &v.RefusedRemoval, &v.Reason, &v.StartedAt, &v.FinishedAt, &sources)(rows)
 		if err != nil {
 			return err
 		}

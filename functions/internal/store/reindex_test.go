@@ -21,7 +21,7 @@ func TestPlanReindex_SeesAllOfALargeSource(t *testing.T) {
 	}
 	const written = `select count(*) from (select distinct c.xmin::text from app.chunks c) x`
 	for _, want := range []store.Applied{{Added: 1200}, {Unchanged: true, Kept: 1200}} {
-		started, err := s.StartReindex(t.Context(), f.bob, true)
+		started, err := s.StartReindex(t.Context(), f.bob, true, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestPlanReindex_SeesAllOfALargeSource(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%+v, %v", got, err)
 		}
-		view, err := s.FinishReindex(t.Context(), f.bob, run, []string{src.Key}, false)
+		view, err := s.FinishReindex(t.Context(), f.bob, run, store.End{Listing: []string{src.Key}})
 		if err != nil || view.Status != "ready" || view.Retired != 0 {
 			t.Errorf("%+v, %v", view, err)
 		}
@@ -53,7 +53,7 @@ func TestApplyReindex_SaysWhoHasTheLastWord(t *testing.T) {
 	src := corpus.Source{Type: "faq", Key: "faq/hours.md", Title: "Hours", Language: "en", Visibility: corpus.Tenant}
 	var runs []string
 	for range 3 {
-		started, err := s.StartReindex(t.Context(), f.bob, false)
+		started, err := s.StartReindex(t.Context(), f.bob, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestApplyReindex_SaysWhoHasTheLastWord(t *testing.T) {
 func (f fixture) prepared(t *testing.T, key, text string, isComplete bool) (s *store.Store, run string, a store.Apply) {
 	t.Helper()
 	s = f.open(t, "porchlight_runtime")
-	started, err := s.StartReindex(t.Context(), f.bob, isComplete)
+	started, err := s.StartReindex(t.Context(), f.bob, isComplete, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +167,7 @@ func TestApplyReindex_WaitsForTheRunThatWritesTheSource(t *testing.T) {
 // C4: a newer run that listed everything ends while an older one is writing a source that it did not list.
 func TestFinishReindex_WaitsForARunThatWrites(t *testing.T) {
 	f := newFixture(t)
+	f.exec(t, `update app.tenant_limits set removal_percent = 100`)
 	s, older, a := f.prepared(t, "faq/taken-back.md", "never mind", false)
 	s2, newer, b := f.prepared(t, "faq/hours.md", "nine", true)
 	if _, err := s2.ApplyReindex(t.Context(), f.bob, newer, b); err != nil {
@@ -175,7 +176,7 @@ func TestFinishReindex_WaitsForARunThatWrites(t *testing.T) {
 	errs := f.meanwhile(t,
 		func() error { _, err := s.ApplyReindex(t.Context(), f.bob, older, a); return err },
 		func() error {
-			_, err := s2.FinishReindex(t.Context(), f.bob, newer, []string{b.Source.Key}, false)
+			_, err := s2.FinishReindex(t.Context(), f.bob, newer, store.End{Listing: []string{b.Source.Key}})
 			return err
 		},
 	)

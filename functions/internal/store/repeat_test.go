@@ -33,7 +33,7 @@ func (f fixture) doors(t *testing.T) []door {
 	if err != nil || len(stale) != 1 {
 		t.Fatalf("stale: %+v, %v", stale, err)
 	}
-	started, err := s.StartReindex(t.Context(), f.bob, false)
+	started, err := s.StartReindex(t.Context(), f.bob, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (f fixture) doors(t *testing.T) []door {
 			return s.FinishTurn(t.Context(), f.alice, turn.Finished{TurnID: begun.TurnID, Run: begun.Run, Status: turn.NoMatch})
 		}},
 		{"start_reindex", runtime, false, func(s *store.Store) error {
-			_, err := s.StartReindex(t.Context(), f.bob, false)
+			_, err := s.StartReindex(t.Context(), f.bob, false, nil)
 			return err
 		}},
 		{"apply_reindex", runtime, false, func(s *store.Store) error {
@@ -108,7 +108,7 @@ func (f fixture) doors(t *testing.T) []door {
 			return s.FailSource(t.Context(), f.bob, run, "faq/d.md", "unreadable")
 		}},
 		{"finish_reindex", runtime, false, func(s *store.Store) error {
-			_, err := s.FinishReindex(t.Context(), f.bob, run, nil, false)
+			_, err := s.FinishReindex(t.Context(), f.bob, run, store.End{Listing: nil})
 			return err
 		}},
 		{"verify_chunk", runtime, false, func(s *store.Store) error {

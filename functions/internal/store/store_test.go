@@ -178,7 +178,7 @@ func vector(first float32) []float32 {
 // index stores one source with one chunk a text.
 func index(t *testing.T, s *store.Store, p identity.Principal, key string, texts ...string) {
 	t.Helper()
-	run, err := s.StartReindex(t.Context(), p, false)
+	run, err := s.StartReindex(t.Context(), p, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

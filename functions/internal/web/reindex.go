@@ -28,6 +28,8 @@ type ReindexRequest struct {
 	Tenant  string // slug; empty: the caller's own
 	All     bool
 	Sources []string // keys
+
+	AllowedRemoval *int // passages that may be removed; nil: the share that the brand allows
 }
 
 // ReindexEvent is one line of a run's progress. Type says which fields are set.
@@ -67,7 +69,8 @@ type RunView struct {
 	RunID      string       `json:"run_id"`
 	Tenant     string       `json:"tenant"` // slug
 	Status     string       `json:"status"`
-	Reason     string       `json:"reason,omitempty"` // of a run that ended before its time
+	Reason     string       `json:"reason,omitempty"`          // of a run that ended before its time
+	Refused    int          `json:"refused_removal,omitempty"` // passages that it would have removed, at least: more than it may
 	StartedAt  time.Time    `json:"started_at"`
 	FinishedAt *time.Time   `json:"finished_at"` // nil: still running
 	Counts                  // flat in JSON
@@ -102,7 +105,9 @@ func reindex(x Reindexer) Authed {
 
 func readReindex(w http.ResponseWriter, r *http.Request) (ReindexRequest, error) {
 	var req ReindexRequest
-	err := Decode(w, r, maxBody, Fields{"tenant": &req.Tenant, "all": &req.All, "sources": &req.Sources})
+	err := Decode(w, r, maxBody, Fields{
+		"tenant": &req.Tenant, "all": &req.All, "sources": &req.Sources, "allow_removal": &req.AllowedRemoval,
+	})
 	switch {
 	case err != nil:
 		return req, err
@@ -110,6 +115,8 @@ func readReindex(w http.ResponseWriter, r *http.Request) (ReindexRequest, error)
 		return req, badRequest("The fields all and sources exclude each other.")
 	case !req.All && len(req.Sources) == 0:
 		return req, badRequest(`Say "all": true, or name the sources.`)
+	case req.AllowedRemoval != nil && *req.AllowedRemoval < 0:
+		return req, badRequest("The field allow_removal is a number of passages.")
 	case req.Tenant != "" && !isName(req.Tenant):
 		return req, badRequest("The field tenant is not a name.")
 	}

@@ -63,7 +63,7 @@ func TestReindex_StreamsTheRun(t *testing.T) {
 			o, _ := options()
 			x := &reindexer{t: t, events: tt.events, err: tt.err}
 			w := serve(NewReindex(o, knows(t, "alice"), x), post("/v1/reindex", `{"tenant":"lumen-energy","all":true}`))
-			if w.Code != tt.status || fmt.Sprint(x.got) != "{lumen-energy true []}" {
+			if w.Code != tt.status || fmt.Sprint(x.got) != "{lumen-energy true [] <nil>}" {
 				t.Errorf("status %d, request %+v", w.Code, x.got)
 			}
 			golden(t, tt.golden, w.Body.Bytes())
@@ -82,6 +82,8 @@ func TestReindex_NeedsAllOrSourcesButNotBoth(t *testing.T) {
 		{"NUL in a key", `{"sources":["a\u0000"]}`, "The field sources holds something that is not a key."},
 		{"a line break in the tenant", `{"tenant":"a\nb","all":true}`, "The field tenant is not a name."},
 		{"a tenant of 501 bytes", `{"tenant":"` + strings.Repeat("a", 501) + `","all":true}`, "The field tenant is not a name."},
+		{"a removal below none", `{"all":true,"allow_removal":-1}`, "The field allow_removal is a number of passages."},
+		{"half a removal", `{"all":true,"allow_removal":1.5}`, "The field allow_removal has a value of the wrong type."},
 		{"a tenant by its id", `{"tenant_id":"x","all":true}`, "The field tenant_id is unknown."},
 	}
 	for _, tt := range tests {
@@ -99,8 +101,19 @@ func TestReindex_TakesSourcesByKey(t *testing.T) {
 	o, _ := options()
 	x := &reindexer{t: t, events: []ReindexEvent{RunBegan(givenID)}}
 	serve(NewReindex(o, knows(t, "alice"), x), post("/v1/reindex", `{"sources":["prices/homes.md","faq/ä.md"]}`))
-	if fmt.Sprint(x.got) != "{ false [prices/homes.md faq/ä.md]}" {
+	if fmt.Sprint(x.got) != "{ false [prices/homes.md faq/ä.md] <nil>}" {
 		t.Errorf("%+v", x.got)
+	}
+}
+
+func TestReindex_TakesWhatMayBeRemoved(t *testing.T) {
+	o, _ := options()
+	for _, n := range []int{0, 340} {
+		x := &reindexer{t: t, events: []ReindexEvent{RunBegan(givenID)}}
+		serve(NewReindex(o, knows(t, "alice"), x), post("/v1/reindex", fmt.Sprintf(`{"all":true,"allow_removal":%d}`, n)))
+		if x.got.AllowedRemoval == nil || *x.got.AllowedRemoval != n {
+			t.Errorf("%d: %+v", n, x.got)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ insert into expected values
         diff_source, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
         is_service, is_superseded, lexical_scores, list_tenants, lock_source, lock_sources,
         plan_reindex, put_embeddings, question_terms, rank_chunks, register_tenant,
-        reindex_summary, renew_reindex, require_functions, require_newest, require_run,
+        reindex_summary, removal, renew_reindex, require_functions, require_newest, require_run,
         required_admin_tenant_id, required_tenant_id, similarities, stale_chunks, start_reindex,
         states_price, take_reindex_call, tenant_id, terms, text_search_config, user_id,
         verify_chunk, write_chunks, write_source}'),
