@@ -13,7 +13,7 @@ import (
 // one batch, so no request finds the caller of another one on its connection.
 func TestAs_KeepsCallersApartOnSharedConnections(t *testing.T) {
 	f := newFixture(t)
-	s, err := store.Open(t.Context(), store.Options{URL: server.URL("porchlight_runtime", f.name), MaxConnections: 2})
+	s, err := store.Open(t.Context(), store.Options{URL: f.address("porchlight_runtime"), MaxConnections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
