@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -40,7 +42,7 @@ var ask = sync.OnceValues(func() (function, error) {
 		return f, fmt.Errorf("build ask: %w\n%s", err, output)
 	}
 	address, err := url.Parse(doorstep.database)
-	f.database = cluster.URL("porchlight_runtime", strings.TrimPrefix(address.Path, "/"))
+	f.database = cluster.RuntimeURL(strings.TrimPrefix(address.Path, "/"))
 	return f, err
 })
 
@@ -156,30 +158,17 @@ func TestEnvironment_AFunctionRefusesAWrongDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	password, _ := admin.User.Password()
-	inside := func(t *testing.T, database string, statements ...string) {
-		t.Helper()
-		conn, err := pgx.Connect(t.Context(), cluster.AdminURL(database))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close(t.Context()) }()
-		for _, statement := range statements {
-			if _, err := conn.Exec(t.Context(), statement); err != nil {
-				t.Fatalf("%s: %v", statement, err)
-			}
-		}
-	}
 	for i, c := range []struct {
 		name  string
-		login string // made beside the runtime login; empty: the runtime login
+		login string // made beside the runtime login, %s in the statements; empty: the runtime login
 		setUp []string
 		says  []string // none: it starts
 	}{
-		{"E5 superuser under another name", "env_super", []string{`alter role env_super superuser`}, []string{"env_super"}},
-		{"E5 login with BYPASSRLS", "env_bypass", []string{`alter role env_bypass bypassrls`}, []string{"env_bypass"}},
-		{"E5 login that may become the service role", "env_service", []string{`grant service_role to env_service`}, []string{"env_service"}},
-		{"E5 login that may become the owner", "env_owner", []string{`grant postgres to env_owner`}, []string{"env_owner"}},
-		{"E5 login that owns a table", "env_table", []string{`alter table app.turns owner to env_table`}, []string{"env_table"}},
+		{"E5 superuser under another name", "env_super", []string{`alter role %s superuser`}, []string{"env_super"}},
+		{"E5 login with BYPASSRLS", "env_bypass", []string{`alter role %s bypassrls`}, []string{"env_bypass"}},
+		{"E5 login that may become the service role", "env_service", []string{`grant service_role to %s`}, []string{"env_service"}},
+		{"E5 login that may become the owner", "env_owner", []string{`grant postgres to %s`}, []string{"env_owner"}},
+		{"E5 login that owns a table", "env_table", []string{`alter table app.turns owner to %s`}, []string{"env_table"}},
 		{"E11 schema without a door", "", []string{`drop function api.finish_turn`}, []string{"finish_turn", "supabase/migrations"}},
 		{"E11 schema without pgvector", "", []string{`drop extension vector cascade`}, []string{"match_chunks", "supabase/migrations"}},
 		{"E11 schema that is closed to the login", "", []string{`revoke usage on schema api from authenticated`}, []string{"closed to this login"}},
@@ -190,17 +179,20 @@ func TestEnvironment_AFunctionRefusesAWrongDatabase(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			database := fmt.Sprintf("env_db_%d", i)
+			database, login := ofThisRun(fmt.Sprintf("env_db_%d", i)), ofThisRun(c.login)
 			if err := cluster.CreateDatabase(t.Context(), database); err != nil {
 				t.Fatal(err)
 			}
-			address := cluster.URL("porchlight_runtime", database)
+			address := cluster.RuntimeURL(database)
 			if c.login != "" {
-				address = cluster.URL(c.login, database)
-				inside(t, database, fmt.Sprintf(`create role %s login noinherit password '%s'`, c.login, password),
-					fmt.Sprintf(`grant anon, authenticated to %s`, c.login))
+				address = cluster.URL(login, database) // the pooler knows no other login
+				discardAfter(t, database, login)
+				inside(t.Context(), t, database, fmt.Sprintf(`create role %s login noinherit password '%s'`, login, password),
+					fmt.Sprintf(`grant anon, authenticated to %s`, login))
 			}
-			inside(t, database, c.setUp...)
+			for _, statement := range c.setUp {
+				inside(t.Context(), t, database, strings.ReplaceAll(statement, "%s", login))
+			}
 			said := ask.start(t, map[string]string{databaseURL: address})
 			if strings.Contains(said, served) != (c.says == nil) {
 				t.Errorf("it said: %s", said)
@@ -211,10 +203,41 @@ func TestEnvironment_AFunctionRefusesAWrongDatabase(t *testing.T) {
 		})
 	}
 	t.Run("E11 no schema", func(t *testing.T) {
-		inside(t, "template1", `create database env_empty template template0`)
-		said := ask.start(t, map[string]string{databaseURL: cluster.URL("porchlight_runtime", "env_empty")})
+		empty := ofThisRun("env_empty")
+		discardAfter(t, empty, "")
+		inside(t.Context(), t, "template1", `create database `+empty+` template template0`)
+		said := ask.start(t, map[string]string{databaseURL: cluster.RuntimeURL(empty)})
 		if strings.Contains(said, served) || !strings.Contains(said, "its schema is not there") {
 			t.Errorf("it said: %s", said)
 		}
+	})
+}
+
+// ofThisRun is a name that no other run has: the tests may share a server that outlives them.
+func ofThisRun(name string) string { return fmt.Sprintf("%s_%d", name, os.Getpid()) }
+
+func inside(ctx context.Context, t *testing.T, database string, statements ...string) {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, cluster.AdminURL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// discardAfter removes a database, and a login that owns nothing outside it, at the end of the test.
+func discardAfter(t *testing.T, database, login string) {
+	t.Helper()
+	t.Cleanup(func() {
+		statements := []string{"drop database if exists " + database + " with (force)"}
+		if login != "" {
+			statements = append(statements, "drop role if exists "+login)
+		}
+		inside(context.WithoutCancel(t.Context()), t, "template1", statements...)
 	})
 }

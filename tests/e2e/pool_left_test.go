@@ -11,11 +11,18 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // poolerAddress is the host:port of the transaction pooler in front of the shared Postgres, or empty. What
 // the command serves goes through it; what the tests ask as the superuser does not.
 func poolerAddress() string { return os.Getenv("PORCHLIGHT_POOLER") }
+
+// isPooled says whether the pooler stands before the database of the server, which may have a Postgres of its
+// own.
+func (s *server) isPooled() bool {
+	return poolerAddress() != "" && s.runtime != "" && hostOf(s.runtime) == poolerAddress()
+}
 
 // What no request may leave behind in a database.
 const (
@@ -43,7 +50,7 @@ func (s *server) checkConnections(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("the log of %s holds %s", s.name, state))
 		}
 	}
-	if poolerAddress() != "" {
+	if s.isPooled() {
 		left, lookErr := s.lookAtPool(ctx, conn)
 		for _, what := range left {
 			err = errors.Join(err, fmt.Errorf("left on a connection of %s: %s", s.name, what))
@@ -79,44 +86,57 @@ type pooled struct {
 	left []string
 }
 
-// lookAtPool returns what differs on any connection of the pool from one that is new. It takes all of them
-// at once, each as another client of the pooler in a transaction of its own.
+// lookAtPool returns what differs on any connection of the pool from one that is new. A connection may be
+// on its way out, as those are whose client left in the middle; it looks until it has seen all that stay.
 func (s *server) lookAtPool(ctx context.Context, admin *pgx.Conn) ([]string, error) {
-	var pids []int32
-	rows, err := admin.Query(ctx, `select pid from pg_stat_activity
-		where datname = current_database() and usename = 'porchlight_runtime'`)
-	if err == nil {
-		pids, err = pgx.CollectRows(rows, pgx.RowTo[int32])
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(pids) == 0 {
-		return nil, fmt.Errorf("the pooler has no connection to the database of %s", s.name)
-	}
-	var seen []int32
-	var left []string
-	for range pids {
-		client, err := pgx.Connect(ctx, s.runtime+"&default_query_exec_mode=exec")
-		if err != nil {
+	var seen, there []int32
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		found, err := s.lookAtAll(ctx, admin, &there)
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) && !pgconn.Timeout(err) {
 			return nil, err
+		}
+		seen = nil
+		var left []string
+		for _, p := range found {
+			seen, left = append(seen, p.pid), append(left, p.left...)
+		}
+		slices.Sort(seen)
+		if slices.Equal(seen, there) {
+			return left, nil
+		}
+	}
+	return nil, fmt.Errorf("of the connections %v of %s only %v were seen", there, s.name, seen)
+}
+
+// lookAtAll takes all connections of the pool at once, each as another client of the pooler in a transaction
+// of its own, and says which are there. Where there is none, it makes one.
+func (s *server) lookAtAll(ctx context.Context, admin *pgx.Conn, there *[]int32) (found []pooled, err error) {
+	within, cancel := context.WithTimeout(ctx, 5*time.Second) // a pool gives no connection more than it has
+	defer cancel()
+	for n := 1; n > len(found); n = len(*there) {
+		client, err := pgx.Connect(within, s.runtime+"&default_query_exec_mode=exec")
+		if err != nil {
+			return found, err
 		}
 		defer func() { // the pooler would end a connection that is left in a transaction
 			_, _ = client.Exec(ctx, "rollback")
 			_ = client.Close(ctx)
 		}()
-		p, err := lookAtConnection(ctx, client)
+		p, err := lookAtConnection(within, client)
 		if err != nil {
-			return nil, err
+			return found, err
 		}
-		seen, left = append(seen, p.pid), append(left, p.left...)
+		found = append(found, p)
+		rows, err := admin.Query(ctx, `select pid from pg_stat_activity
+			where datname = current_database() and usename = 'porchlight_runtime' order by pid`)
+		if err == nil {
+			*there, err = pgx.CollectRows(rows, pgx.RowTo[int32])
+		}
+		if err != nil {
+			return found, err
+		}
 	}
-	slices.Sort(seen)
-	slices.Sort(pids)
-	if !slices.Equal(seen, pids) {
-		return nil, fmt.Errorf("of the connections %v of %s only %v were seen", pids, s.name, seen)
-	}
-	return left, nil
+	return found, nil
 }
 
 // lookAtConnection begins a transaction, which keeps the connection, and looks for what an earlier
