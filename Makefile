@@ -14,7 +14,7 @@ serve: ## the same, kept running on 127.0.0.1 with a database that stays
 test: ## every test: Go, SQL, end to end; prints the counts last
 	@bash scripts/test.sh
 
-test-17: ## the SQL and end-to-end tests once more on Postgres 17 (Debian as root)
+test-17: ## those of SQL and end to end on Postgres 17, straight and through PgBouncer (Debian as root)
 	@bash scripts/test-17.sh
 
 build: ## bin/porchlight and the Lambda zips

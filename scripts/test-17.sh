@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the SQL and end-to-end tests once more on Postgres 17, the version that Supabase runs, and Supabase's
-# linters; then those that connect through PgBouncer in transaction mode.
+# linters; then all that connect to it through PgBouncer in transaction mode.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,9 +48,6 @@ bash scripts/lint-17.sh || code=1
 # one package at a time: they share the server
 "${as_nobody[@]}" postgres --version
 bin/count -p 1 ./tests/sql/... "${connecting[@]}" || code=1
-# with PORCHLIGHT_TEST_POOLER=1; some tests of waiting and of roles do not hold there yet
-if [ -n "${PORCHLIGHT_TEST_POOLER:-}" ]; then
-    chroot "$root" pgbouncer --version | head -n 1
-    PORCHLIGHT_POOLER="127.0.0.1:$port" bin/count -p 1 "${connecting[@]}" || code=1
-fi
+chroot "$root" pgbouncer --version | head -n 1
+PORCHLIGHT_POOLER="127.0.0.1:$port" bin/count -p 1 "${connecting[@]}" || code=1
 exit "$code"
