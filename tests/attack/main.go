@@ -33,6 +33,7 @@ var attacks = []attack{
 	tellConversations,
 	tellAnswers,
 	tellBrands,
+	raceTurns, // leaves other limits behind
 	readLog,
 }
 

@@ -110,6 +110,15 @@ func (s *Server) Stop() error {
 	return nil
 }
 
+// RuntimeURL returns the address by which the functions reach its database.
+func (s *Server) RuntimeURL(ctx context.Context) (string, error) {
+	database, err := postgres.Find(ctx, s.data)
+	if err != nil {
+		return "", err
+	}
+	return database.RuntimeURL(database.Database()), nil
+}
+
 // Connect opens a connection to its database as the superuser.
 func (s *Server) Connect(ctx context.Context) (*pgx.Conn, error) {
 	database, err := postgres.Find(ctx, s.data)
