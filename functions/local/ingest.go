@@ -30,10 +30,11 @@ type ingestCmd struct {
 	removal   `embed:""`
 	Tenant    string `help:"Slug of the brand." required:""`
 	Library   string `help:"The folder of the brand: brand.yaml and documents." required:"" type:"existingdir"`
+	DryRun    bool   `help:"Only tell what would be done: nothing is written, no model is called."`
 	JSON      bool   `help:"Print one JSON object."`
 }
 
-// Run indexes what differs. It ends with 3 when a document could not be indexed.
+// Run indexes what differs. It ends with 3 when a document could not be indexed, or would not be.
 func (c ingestCmd) Run(ctx context.Context) error {
 	op, err := c.open(ctx)
 	if err != nil {
@@ -55,9 +56,11 @@ func (c ingestCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer indexer.Close()
-	summary, err := index(ctx, indexer, op.store, c.Tenant, c.Library, ingest.Selection{
-		All: c.All, Keys: c.Source, AllowedRemoval: c.AllowRemoval,
-	}, whisper)
+	selected := ingest.Selection{All: c.All, Keys: c.Source, AllowedRemoval: c.AllowRemoval}
+	if c.DryRun {
+		return c.preview(ctx, indexer, op.store, selected)
+	}
+	summary, err := index(ctx, indexer, op.store, c.Tenant, c.Library, selected, whisper)
 	if err != nil {
 		return err
 	}
@@ -91,15 +94,19 @@ type failure struct {
 	Reason string `json:"reason"`
 }
 
-func summaryOf(s ingest.Summary) map[string]any {
+func failuresOf(refusals []*ingest.Refusal) []failure {
 	failures := []failure{}
-	for _, f := range s.Failures {
-		failures = append(failures, failure{f.Key, f.Why()})
+	for _, r := range refusals {
+		failures = append(failures, failure{r.Key, r.Why()})
 	}
+	return failures
+}
+
+func summaryOf(s ingest.Summary) map[string]any {
 	return map[string]any{
 		"run_id": s.Run.ID, "status": s.Status, "sources": s.Sources, "indexed": s.Indexed, "unchanged": s.Unchanged,
 		"superseded": s.Superseded, "retired": s.Retired, "added": s.Added, "changed": s.Changed, "kept": s.Kept, "removed": s.Removed,
-		"failures": failures,
+		"failures": failuresOf(s.Failures),
 	}
 }
 
@@ -109,7 +116,11 @@ func printSummary(s ingest.Summary) {
 	if s.Superseded > 0 {
 		fmt.Printf("  %d left to a run that started later\n", s.Superseded)
 	}
-	for _, f := range s.Failures {
-		fmt.Printf("  not indexed: %s: %s\n", f.Key, f.Why())
+	printFailures(s.Failures)
+}
+
+func printFailures(refusals []*ingest.Refusal) {
+	for _, r := range refusals {
+		fmt.Printf("  not indexed: %s: %s\n", r.Key, r.Why())
 	}
 }

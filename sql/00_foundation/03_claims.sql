@@ -76,6 +76,7 @@ begin atomic
         ('private.begin_turn', 'takes from counters that no caller may touch'),
         ('private.reserve_call', 'as begin_turn'),
         ('private.take_reindex_call', 'as begin_turn'),
+        ('private.embedding_quota', 'reads counters that no caller may'),
         ('private.finish_turn', 'settles the ledger and closes models')
     ) d (name, reason);
 end;

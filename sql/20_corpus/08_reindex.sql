@@ -19,19 +19,27 @@ comment on function private.abandon_reindexes is
     'Each new turn does the last, since a brand that was suspended starts no run that would.';
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
+create function private.removal_limit(p_tenant_id uuid) returns integer
+language sql stable
+set search_path = ''
+begin atomic
+    select case when l.removal_percent < 100 then l.removal_percent * (
+        select count(*) from app.chunks c where c.tenant_id = p_tenant_id) / 100 end
+    from app.tenant_limits l where l.tenant_id = p_tenant_id;
+end;
+comment on function private.removal_limit is
+    'How many chunks a run may remove without being told to; NULL: as many as there are.';
+grant execute on function private.removal_limit to authenticated, service_role;
+
 create function private.start_reindex(
-    p_tenant_id uuid, p_user_id uuid, p_is_complete boolean, p_allowed_removal integer)
+    p_tenant_id uuid, p_user_id uuid, p_is_complete boolean, p_removal_limit integer)
 returns table (run_id uuid, tenant text, pool text)
 language plpgsql
 set search_path = ''
 as $$
 begin
     insert into app.reindex_runs (tenant_id, requested_by, is_complete, removal_limit)
-    values (p_tenant_id, p_user_id, p_is_complete, coalesce(p_allowed_removal, (
-        select case when l.removal_percent < 100 then (
-            select count(*) from app.chunks c where c.tenant_id = p_tenant_id
-        ) * l.removal_percent / 100 end
-        from app.tenant_limits l where l.tenant_id = p_tenant_id)))
+    values (p_tenant_id, p_user_id, p_is_complete, p_removal_limit)
     returning id into start_reindex.run_id;
     return query
     select start_reindex.run_id, t.slug, t.quota_pool from app.tenants t where t.id = p_tenant_id;
@@ -50,8 +58,9 @@ set search_path = ''
 begin atomic
     select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
     select s.run_id, s.tenant, s.pool
-    from private.start_reindex(
-        private.tenant_id(), private.user_id(), p_is_complete, p_allowed_removal) s;
+    from private.tenant_id() t (id)
+    cross join private.start_reindex(t.id, private.user_id(), p_is_complete,
+        coalesce(p_allowed_removal, private.removal_limit(t.id))) s;
 end;
 comment on function api.start_reindex is
     'Opens a run: its id, the slug of the brand and its quota pool. p_is_complete: all sources will be '

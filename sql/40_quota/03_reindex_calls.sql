@@ -49,3 +49,32 @@ end;
 comment on function api.take_reindex_call is
     'Whether a running reindex may call the model once more. Asked before each call.';
 grant execute on function api.take_reindex_call to authenticated, service_role;
+
+create function private.embedding_quota(p_tenant_id uuid, p_now timestamptz)
+returns table (model text, calls_per_day integer, calls_left integer)
+language sql stable security definer
+set search_path = ''
+begin atomic
+    select m.name, m.calls_per_day, case when m.name in (
+            select private.open_models(t.quota_pool, 'embed', p_now))
+        then m.calls_per_day - coalesce(d.calls, 0) else 0 end
+    from app.tenants t
+    cross join app.models m
+    left join private.model_days d
+        on d.pool = t.quota_pool and d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
+    where t.id = p_tenant_id and m.task = 'embed'
+    order by m.rung;
+end;
+comment on function private.embedding_quota is 'See api.embedding_quota.';
+grant execute on function private.embedding_quota to authenticated, service_role;
+
+create function api.embedding_quota()
+returns table (model text, calls_per_day integer, calls_left integer)
+language sql stable
+set search_path = ''
+begin atomic
+    select q.* from private.embedding_quota(private.required_admin_tenant_id(), now()) q;
+end;
+comment on function api.embedding_quota is
+    'The calls of each embedding model that are left of its provider''s day, with the brand''s key.';
+grant execute on function api.embedding_quota to authenticated, service_role;

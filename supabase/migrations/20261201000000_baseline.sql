@@ -205,6 +205,7 @@ begin atomic
         ('private.begin_turn', 'takes from counters that no caller may touch'),
         ('private.reserve_call', 'as begin_turn'),
         ('private.take_reindex_call', 'as begin_turn'),
+        ('private.embedding_quota', 'reads counters that no caller may'),
         ('private.finish_turn', 'settles the ledger and closes models')
     ) d (name, reason);
 end;
@@ -1502,19 +1503,27 @@ comment on function private.abandon_reindexes is
     'Each new turn does the last, since a brand that was suspended starts no run that would.';
 grant execute on function private.abandon_reindexes to authenticated, service_role;
 
+create function private.removal_limit(p_tenant_id uuid) returns integer
+language sql stable
+set search_path = ''
+begin atomic
+    select case when l.removal_percent < 100 then l.removal_percent * (
+        select count(*) from app.chunks c where c.tenant_id = p_tenant_id) / 100 end
+    from app.tenant_limits l where l.tenant_id = p_tenant_id;
+end;
+comment on function private.removal_limit is
+    'How many chunks a run may remove without being told to; NULL: as many as there are.';
+grant execute on function private.removal_limit to authenticated, service_role;
+
 create function private.start_reindex(
-    p_tenant_id uuid, p_user_id uuid, p_is_complete boolean, p_allowed_removal integer)
+    p_tenant_id uuid, p_user_id uuid, p_is_complete boolean, p_removal_limit integer)
 returns table (run_id uuid, tenant text, pool text)
 language plpgsql
 set search_path = ''
 as $$
 begin
     insert into app.reindex_runs (tenant_id, requested_by, is_complete, removal_limit)
-    values (p_tenant_id, p_user_id, p_is_complete, coalesce(p_allowed_removal, (
-        select case when l.removal_percent < 100 then (
-            select count(*) from app.chunks c where c.tenant_id = p_tenant_id
-        ) * l.removal_percent / 100 end
-        from app.tenant_limits l where l.tenant_id = p_tenant_id)))
+    values (p_tenant_id, p_user_id, p_is_complete, p_removal_limit)
     returning id into start_reindex.run_id;
     return query
     select start_reindex.run_id, t.slug, t.quota_pool from app.tenants t where t.id = p_tenant_id;
@@ -1533,8 +1542,9 @@ set search_path = ''
 begin atomic
     select private.abandon_reindexes(private.required_admin_tenant_id(), null, now());
     select s.run_id, s.tenant, s.pool
-    from private.start_reindex(
-        private.tenant_id(), private.user_id(), p_is_complete, p_allowed_removal) s;
+    from private.tenant_id() t (id)
+    cross join private.start_reindex(t.id, private.user_id(), p_is_complete,
+        coalesce(p_allowed_removal, private.removal_limit(t.id))) s;
 end;
 comment on function api.start_reindex is
     'Opens a run: its id, the slug of the brand and its quota pool. p_is_complete: all sources will be '
@@ -1655,65 +1665,73 @@ end;
 comment on function private.reindex_summary is 'A run with its counts in chunks and its sources.';
 grant execute on function private.reindex_summary to authenticated, service_role;
 
+create function private.vanished(
+    p_tenant_id uuid, p_run_id uuid, p_listing text[], out ids uuid[], out lost integer)
+language sql stable
+set search_path = ''
+begin atomic
+    select coalesce(array_agg(s.id), '{}'),
+        coalesce(sum(greatest(cardinality(s.chunk_ids) - coalesce(d.added, 0), 0)), 0)
+    from app.sources s
+    -- of another type in this run: the chunks that it wins are not lost
+    left join app.reindex_run_sources d
+        on d.tenant_id = p_tenant_id and d.run_id = p_run_id
+        and d.source_key = s.source_key and d.source_type <> s.source_type
+    where s.tenant_id = p_tenant_id
+        -- an empty listing is a broken crawl, not an empty brand
+        and cardinality(p_listing) > 0
+        and (s.source_key <> all (p_listing) or d.run_id is not null)
+        -- what a later run has met is not this run's to judge
+        and not exists (
+            select from app.reindex_run_sources l
+            join app.reindex_runs r on r.tenant_id = l.tenant_id and r.id = l.run_id
+            join app.reindex_runs m on m.tenant_id = r.tenant_id and m.id = p_run_id
+            where l.tenant_id = p_tenant_id and l.source_key = s.source_key
+                and r.generation > m.generation);
+end;
+comment on function private.vanished is
+    'The sources that a listing of all lacks, and how many chunks are lost with them.';
+grant execute on function private.vanished to authenticated, service_role;
+
 create function private.finish_reindex(
-    p_tenant_id uuid, p_run_id uuid, p_listing text[], p_is_interrupted boolean,
-    p_refused_removal integer, p_removed integer, p_removal_left integer, p_now timestamptz)
+    p_tenant_id uuid, p_run_id uuid, p_is_listed boolean, p_is_interrupted boolean,
+    p_refused_removal integer, p_retiring uuid[], p_lost integer, p_removed integer,
+    p_removal_left integer, p_now timestamptz)
 returns void
 language plpgsql
 set search_path = ''
 as $$
 declare
-    v_run app.reindex_runs;
+    v_is_listed boolean;
     v_failed bigint;
     v_done bigint;
-    v_is_listed boolean;
-    v_retiring uuid[] := '{}';
-    v_lost integer := 0;
+    v_retired integer := 0;
     v_refused integer := p_refused_removal;
 begin
-    select r.* into v_run from app.reindex_runs r
+    select r.is_complete and p_is_listed and not p_is_interrupted into v_is_listed
+    from app.reindex_runs r
     where r.tenant_id = p_tenant_id and r.id = p_run_id and r.status = 'running'
     for no key update;
-    if v_run.id is null then
+    if not found then
         raise exception using errcode = 'PT404', message = 'not_found';
     end if;
     select count(*) filter (where d.status = 'error'), count(*) filter (where d.status <> 'error')
     into v_failed, v_done
     from app.reindex_run_sources d where d.tenant_id = p_tenant_id and d.run_id = p_run_id;
 
-    -- an empty listing is a broken crawl, not an empty brand
-    v_is_listed := v_run.is_complete and not p_is_interrupted
-        and coalesce(cardinality(p_listing), 0) > 0;
-    if v_is_listed then
-        select coalesce(array_agg(s.id), '{}'),
-            coalesce(sum(greatest(cardinality(s.chunk_ids) - coalesce(d.added, 0), 0)), 0)
-        into v_retiring, v_lost
-        from app.sources s
-        -- of another type in this run: the chunks that it wins are not lost
-        left join app.reindex_run_sources d
-            on d.tenant_id = p_tenant_id and d.run_id = p_run_id
-            and d.source_key = s.source_key and d.source_type <> s.source_type
-        where s.tenant_id = p_tenant_id
-            and (s.source_key <> all (p_listing) or d.run_id is not null)
-            -- what a later run has met is not this run's to judge
-            and not exists (
-                select from app.reindex_run_sources l
-                join app.reindex_runs r on r.tenant_id = l.tenant_id and r.id = l.run_id
-                where l.tenant_id = p_tenant_id and l.source_key = s.source_key
-                    and r.generation > v_run.generation);
-        if v_lost > 0 and v_lost > p_removal_left then
-            v_refused := p_removed + v_lost;
-            v_is_listed := false;
-            v_retiring := '{}';
-        end if;
-        delete from app.sources s where s.tenant_id = p_tenant_id and s.id = any (v_retiring);
+    if v_is_listed and p_lost > 0 and p_lost > p_removal_left then
+        v_refused := p_removed + p_lost;
+        v_is_listed := false;
+    elsif v_is_listed then
+        delete from app.sources s where s.tenant_id = p_tenant_id and s.id = any (p_retiring);
+        get diagnostics v_retired = row_count;
     end if;
     update app.reindex_runs r
     set status = case when v_failed = 0 and not p_is_interrupted and v_refused is null then 'ready'
             when v_done = 0 then 'failed' else 'partial' end,
         reason = case when v_refused is not null then 'removal_refused' end,
-        refused_removal = v_refused, is_listed = v_is_listed,
-        retired = cardinality(v_retiring), finished_at = p_now
+        refused_removal = v_refused, is_listed = v_is_listed, retired = v_retired,
+        finished_at = p_now
     where r.tenant_id = p_tenant_id and r.id = p_run_id;
 end
 $$;
@@ -1728,9 +1746,11 @@ language sql
 set search_path = ''
 begin atomic
     select private.lock_sources(private.required_admin_tenant_id());
-    select private.finish_reindex(private.tenant_id(), p_run_id, p_listing, p_is_interrupted,
-        p_refused_removal, m.so_far, m.left_over, now())
-    from private.removal(private.tenant_id(), p_run_id, '') m;
+    select private.finish_reindex(t.id, p_run_id, coalesce(cardinality(p_listing), 0) > 0,
+        p_is_interrupted, p_refused_removal, v.ids, v.lost, m.so_far, m.left_over, now())
+    from private.tenant_id() t (id)
+    cross join private.vanished(t.id, p_run_id, p_listing) v
+    left join private.removal(t.id, p_run_id, '') m on true;
     select s.* from private.reindex_summary(private.tenant_id(), p_run_id) s;
 end;
 comment on function api.finish_reindex is
@@ -1763,6 +1783,40 @@ begin atomic
 end;
 comment on function api.get_reindex is 'A run of the brand with its sources.';
 grant execute on function api.get_reindex to authenticated, service_role;
+
+-- ==== sql/20_corpus/10_preview.sql ====
+
+-- What a reindex would do, for a person who wants to know before. Reads only, and needs no run.
+
+create function api.preview_source(
+    p_type text, p_key text, p_hashes bytea[], p_headings text[], p_indexes text[])
+returns table (new_places integer[], changed integer, kept integer, removed integer, missing jsonb)
+language sql stable
+set search_path = ''
+begin atomic
+    select p.new_places, p.changed, p.kept, p.removed, p.missing
+    from private.required_admin_tenant_id() t (id)
+    cross join private.plan_reindex(t.id, p_type, p_key, p_hashes, p_headings, p_indexes) p;
+end;
+comment on function api.preview_source is
+    'As api.plan_reindex, of a run that starts now and has not removed anything.';
+grant execute on function api.preview_source to authenticated, service_role;
+
+create function api.preview_listing(p_listing text[])
+returns table (pool text, chunks bigint, retired integer, lost integer, removal_limit integer)
+language sql stable
+set search_path = ''
+begin atomic
+    select b.quota_pool, (select count(*) from app.chunks c where c.tenant_id = t.id),
+        cardinality(v.ids), v.lost, private.removal_limit(t.id)
+    from private.required_admin_tenant_id() t (id)
+    join app.tenants b on b.id = t.id
+    cross join private.vanished(t.id, null, p_listing) v;
+end;
+comment on function api.preview_listing is
+    'The brand''s quota pool and chunks; the sources that a complete listing lacks, the chunks that are '
+    'lost with them, and how many a run may remove without being told to (NULL: as many as there are).';
+grant execute on function api.preview_listing to authenticated, service_role;
 
 -- ==== sql/30_retrieval/01_rank.sql ====
 
@@ -2313,6 +2367,35 @@ end;
 comment on function api.take_reindex_call is
     'Whether a running reindex may call the model once more. Asked before each call.';
 grant execute on function api.take_reindex_call to authenticated, service_role;
+
+create function private.embedding_quota(p_tenant_id uuid, p_now timestamptz)
+returns table (model text, calls_per_day integer, calls_left integer)
+language sql stable security definer
+set search_path = ''
+begin atomic
+    select m.name, m.calls_per_day, case when m.name in (
+            select private.open_models(t.quota_pool, 'embed', p_now))
+        then m.calls_per_day - coalesce(d.calls, 0) else 0 end
+    from app.tenants t
+    cross join app.models m
+    left join private.model_days d
+        on d.pool = t.quota_pool and d.model = m.name and d.day = (p_now at time zone m.time_zone)::date
+    where t.id = p_tenant_id and m.task = 'embed'
+    order by m.rung;
+end;
+comment on function private.embedding_quota is 'See api.embedding_quota.';
+grant execute on function private.embedding_quota to authenticated, service_role;
+
+create function api.embedding_quota()
+returns table (model text, calls_per_day integer, calls_left integer)
+language sql stable
+set search_path = ''
+begin atomic
+    select q.* from private.embedding_quota(private.required_admin_tenant_id(), now()) q;
+end;
+comment on function api.embedding_quota is
+    'The calls of each embedding model that are left of its provider''s day, with the brand''s key.';
+grant execute on function api.embedding_quota to authenticated, service_role;
 
 -- ==== sql/50_turns/01_turns.sql ====
 

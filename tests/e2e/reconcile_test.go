@@ -114,6 +114,9 @@ func TestReconcile_AMassRemovalIsAskedFor(t *testing.T) {
 		t.Errorf("%s", run.body)
 	}
 	ingest := []string{"ingest", "--tenant", b.slug, "--library", b.dir, "--all"}
+	if r := doorstep.run(t, append(ingest, "--dry-run")...); r.code != 3 || !strings.Contains(r.stdout, "to let them go: --allow-removal 1\n") {
+		t.Errorf("ended with %d: %s%s", r.code, r.stdout, r.stderr)
+	}
 	if r := doorstep.run(t, ingest...); r.code != 1 || !strings.Contains(r.stderr, "It would be 1 or more") || !strings.Contains(r.stderr, "--allow-removal") {
 		t.Errorf("ended with %d: %s%s", r.code, r.stdout, r.stderr)
 	}
@@ -123,6 +126,45 @@ func TestReconcile_AMassRemovalIsAskedFor(t *testing.T) {
 	admin.post("/v1/reindex", `{"all":true,"allow_removal":1}`).want(t, http.StatusOK, "")
 	if n := doorstep.text(t, `select count(*)::text from app.sources where tenant_id = $1`, b.id(t)); n != "1" {
 		t.Errorf("%s sources are left", n)
+	}
+}
+
+// A dry run tells what the run would do, and then does nothing of it.
+func TestReconcile_ADryRunTellsWhatTheRunThenDoes(t *testing.T) {
+	t.Parallel()
+	b := doorstep.addBrand(t, "dry-stoves", "{}", map[string]string{
+		"prices/stoves.md": priceList(daysAgo(2), "Ember Nook: €1,240.00"), "faq/hours.md": "# Hours\n\nThe shop opens at nine.\n",
+	})
+	b.index(t)
+	b.write(t, "prices/stoves.md", priceList(daysAgo(2), "Ember Nook: €1,260.00"))
+	b.write(t, "faq/hours.csv", "a;b\n1;2;3\n")
+	b.write(t, "faq/pipes.md", "# Pipes\n\nPipes are steel.\n")
+	b.remove(t, "faq/hours.md")
+	before, runs := b.rows(t), doorstep.text(t, `select count(*)::text from app.reindex_runs where tenant_id = $1`, b.id(t))
+	command := []string{"ingest", "--tenant", b.slug, "--library", b.dir, "--all", "--json"}
+	r := doorstep.run(t, append(command, "--dry-run")...)
+	var told struct {
+		Sources, Differ, Retired, Stored, Added, Changed, Kept, Removed, Minutes int
+		Embed                                                                    []struct {
+			Index         string
+			Texts, Tokens int
+		}
+		Failures []struct{ Key, Reason string }
+	}
+	decode(t, r.stdout, &told)
+	if r.code != 3 || told.Sources != 3 || told.Differ != 2 || told.Retired != 1 || told.Stored != 2 || told.Added != 2 || told.Changed != 1 ||
+		told.Kept != 0 || told.Removed != 2 || told.Minutes != 1 || len(told.Failures) != 1 || told.Failures[0].Key != "faq/hours.csv" {
+		t.Errorf("ended with %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	if len(told.Embed) != 1 || told.Embed[0].Index != "local" || told.Embed[0].Texts != 2 || told.Embed[0].Tokens < 10 {
+		t.Errorf("%+v", told.Embed)
+	}
+	if after := b.rows(t); after != before || doorstep.text(t, `select count(*)::text from app.reindex_runs where tenant_id = $1`, b.id(t)) != runs {
+		t.Errorf("rows were written:\n%s\nwere\n%s", after, before)
+	}
+	i := b.ingest(t, 3)
+	if i.Indexed != told.Differ || i.Retired != told.Retired || i.Added != told.Added || i.Kept != told.Kept {
+		t.Errorf("the run did %+v", i)
 	}
 }
 

@@ -59,30 +59,56 @@ func (x Indexer) Index(ctx context.Context, j Job) (ingest.Summary, error) {
 	return summary, err
 }
 
-func (x Indexer) run(ctx context.Context, j Job, stored brandStore, slug string) (ingest.Summary, error) {
+func (x Indexer) run(ctx context.Context, j Job, stored brandStore, slug string) (s ingest.Summary, err error) {
+	err = x.withLibrary(j, stored, slug, func(r *ingest.Reindexer) error {
+		s, err = r.Run(ctx, j.Selection)
+		return err
+	})
+	return s, err
+}
+
+// Preview tells what Index would do, for the brand that the principal names, and what is left of the quota of
+// the hosted models. It writes nothing and calls no model.
+func (x Indexer) Preview(ctx context.Context, j Job) (p ingest.Preview, quota []store.Quota, err error) {
+	brand, err := j.Store.PreviewListing(ctx, j.Principal, nil)
+	if err != nil {
+		return p, nil, err
+	}
+	stored := brandStore{db: j.Store, p: j.Principal, embedders: x.models.embedders(brand.Pool, nil)}
+	err = x.withLibrary(j, stored, j.Principal.Tenant, func(r *ingest.Reindexer) error {
+		p, err = r.Preview(ctx, stored, j.Selection)
+		return err
+	})
+	if err == nil {
+		quota, err = j.Store.EmbeddingQuota(ctx, j.Principal)
+	}
+	return p, quota, err
+}
+
+// withLibrary opens the folder of the brand for as long as the work takes.
+func (x Indexer) withLibrary(j Job, stored brandStore, slug string, work func(*ingest.Reindexer) error) error {
 	fsys, folder, err := ingest.OpenFolder(j.Folder(slug))
 	if err != nil {
-		return ingest.Summary{}, missingLibrary(err)
+		return missingLibrary(err)
 	}
 	defer folder.Close()
 	brand, err := ingest.ReadBrand(fsys)
 	if err != nil {
-		return ingest.Summary{}, missingLibrary(err)
+		return missingLibrary(err)
 	}
 	if brand.Slug != slug {
-		return ingest.Summary{}, problem.New(problem.LibraryMismatch, errors.New("brand.yaml names another brand"))
+		return problem.New(problem.LibraryMismatch, errors.New("brand.yaml names another brand"))
 	}
 	defaults := brand.Defaults()
 	defaults.Today = time.Now()
-	r := &ingest.Reindexer{
+	err = work(&ingest.Reindexer{
 		Library: ingest.NewFolder(fsys), Store: stored, Embedders: stored.embedders,
 		Profile: ingest.Doorstep(), Defaults: defaults, Progress: j.Progress,
-	}
-	summary, err := r.Run(ctx, j.Selection)
+	})
 	if errors.Is(err, ingest.ErrEmptyLibrary) {
-		err = missingLibrary(err)
+		return missingLibrary(err)
 	}
-	return summary, err
+	return err
 }
 
 func missingLibrary(err error) error { return problem.New(problem.LibraryMissing, err) }
@@ -115,12 +141,26 @@ func (b brandStore) RenewReindex(ctx context.Context, run ingest.Run) error {
 func (b brandStore) PlanReindex(
 	ctx context.Context, run ingest.Run, src corpus.Source, chunks []corpus.Chunk,
 ) (ingest.Plan, error) {
-	indexes := make([]string, len(b.embedders))
-	for i, e := range b.embedders {
-		indexes[i] = e.Index()
-	}
-	plan, err := b.db.PlanReindex(ctx, b.p, run.ID, src, chunks, indexes)
+	plan, err := b.db.PlanReindex(ctx, b.p, run.ID, src, chunks, b.indexes())
 	return ingest.Plan(plan), err
+}
+
+func (b brandStore) PreviewSource(ctx context.Context, src corpus.Source, chunks []corpus.Chunk) (ingest.Plan, error) {
+	plan, err := b.db.PreviewSource(ctx, b.p, src, chunks, b.indexes())
+	return ingest.Plan(plan), err
+}
+
+func (b brandStore) PreviewListing(ctx context.Context, listing []string) (ingest.Listing, error) {
+	l, err := b.db.PreviewListing(ctx, b.p, listing)
+	return ingest.Listing{Chunks: l.Chunks, Retired: l.Retired, Lost: l.Lost, RemovalLimit: l.RemovalLimit}, err
+}
+
+func (b brandStore) indexes() []string {
+	names := make([]string, len(b.embedders))
+	for i, e := range b.embedders {
+		names[i] = e.Index()
+	}
+	return names
 }
 
 func (b brandStore) ApplyReindex(ctx context.Context, run ingest.Run, a ingest.Apply) (ingest.Applied, error) {

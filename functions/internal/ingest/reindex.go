@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"porchlight/functions/internal/problem"
@@ -115,17 +114,10 @@ func (r *Reindexer) check(sel Selection) error {
 // sources reindexes every selected source and returns their keys. After an error the listing says
 // nothing about what the library lacks.
 func (r *Reindexer) sources(ctx context.Context, sel Selection, s *Summary) ([]string, error) {
-	keys := sel.Keys
-	var err error
-	if sel.All {
-		if keys, err = r.Library.List(ctx); err != nil {
-			return nil, fmt.Errorf("reindex: %w", err)
-		}
-		if len(keys) == 0 {
-			return nil, ErrEmptyLibrary
-		}
+	keys, err := r.keys(ctx, sel)
+	if err != nil {
+		return nil, err
 	}
-	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	s.Sources = len(keys)
 	for i, key := range keys {
 		p := Progress{Done: i + 1, Total: len(keys), Key: key}

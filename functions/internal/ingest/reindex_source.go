@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"porchlight/functions/internal/corpus"
 	"porchlight/functions/internal/problem"
@@ -41,16 +40,9 @@ func (r *Reindexer) record(ctx context.Context, key string, s *Summary) (status,
 
 // source brings one source up to date. An unchanged one is sent as keys and hashes alone.
 func (r *Reindexer) source(ctx context.Context, run Run, key string) (Applied, error) {
-	doc, err := r.load(ctx, key)
+	doc, chunks, err := r.read(ctx, key)
 	if err != nil {
 		return Applied{}, err
-	}
-	chunks, err := Chunk(doc, r.Profile)
-	if err != nil {
-		return Applied{}, err
-	}
-	if len(chunks) == 0 { // or the plan would be to remove all that is stored
-		return Applied{}, &Refusal{Key: key, Reason: Empty}
 	}
 	made := vectorsMade{}
 	for attempt := 1; ; attempt++ {
@@ -90,18 +82,6 @@ func (r *Reindexer) swap(
 		return Applied{}, refuse(src.Key, StoreFailed, "apply", err)
 	}
 	return applied, nil
-}
-
-func (r *Reindexer) load(ctx context.Context, key string) (Document, error) {
-	file, err := r.Library.Open(ctx, key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Document{}, &Refusal{Key: key, Reason: Missing}
-	}
-	if err != nil {
-		return Document{}, refuse(key, Unreadable, "", err)
-	}
-	defer file.Close()
-	return Load(key, file, r.Defaults)
 }
 
 // embed makes the vectors that the plan misses, index by index. When one can't be made there are

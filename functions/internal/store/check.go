@@ -13,9 +13,9 @@ import (
 
 // doors are the functions of api that this package calls, in the order of their names.
 var doors = []string{
-	"add_member", "add_platform_admin", "apply_reindex", "begin_turn", "check_login", "fail_source",
+	"add_member", "add_platform_admin", "apply_reindex", "begin_turn", "check_login", "embedding_quota", "fail_source",
 	"finish_reindex", "finish_turn", "get_reindex", "list_tenants", "match_chunks_fallback",
-	"match_chunks_local", "match_chunks_primary", "plan_reindex", "put_embeddings", "register_tenant",
+	"match_chunks_local", "match_chunks_primary", "plan_reindex", "preview_listing", "preview_source", "put_embeddings", "register_tenant",
 	"renew_reindex", "reserve_call", "stale_chunks", "start_reindex", "stored_turn", "take_reindex_call",
 	"verify_chunk",
 }

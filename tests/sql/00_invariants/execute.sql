@@ -9,23 +9,23 @@ insert into expected values
         begin_turn, check_login, finish_turn, reserve_call, stored_turn}'),
     -- the other doors
     ('authenticated,service_role', 'api', '{
-        add_member, add_platform_admin, apply_reindex, fail_source, finish_reindex,
-        get_reindex, index_coverage, list_tenants, match_chunks_fallback,
-        match_chunks_local, match_chunks_primary, plan_reindex, put_embeddings,
-        register_tenant, renew_reindex, stale_chunks, start_reindex, take_reindex_call,
+        add_member, add_platform_admin, apply_reindex, embedding_quota, fail_source,
+        finish_reindex, get_reindex, index_coverage, list_tenants, match_chunks_fallback,
+        match_chunks_local, match_chunks_primary, plan_reindex, preview_listing,
+        preview_source, put_embeddings, register_tenant, renew_reindex, stale_chunks, start_reindex, take_reindex_call,
         verify_chunk}'),
     -- what those doors call; there is no USAGE on private, so nobody names it
     ('authenticated', 'private', '{
         begin_turn, finish_turn, reserve_call, stored_turn}'),
     ('authenticated,service_role', 'private', '{
         abandon_reindexes, add_member, add_platform_admin, chunk_hash, claim_source, claims,
-        diff_source, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
+        diff_source, embedding_quota, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
         is_service, is_superseded, lexical_scores, list_tenants, lock_source, lock_sources,
         plan_reindex, put_embeddings, question_terms, rank_chunks, register_tenant,
-        reindex_summary, removal, renew_reindex, require_functions, require_newest, require_run,
+        reindex_summary, removal, removal_limit, renew_reindex, require_functions, require_newest, require_run,
         required_admin_tenant_id, required_tenant_id, similarities, stale_chunks, start_reindex,
         states_price, take_reindex_call, tenant_id, terms, text_search_config, user_id,
-        verify_chunk, write_chunks, write_source}'),
+        vanished, verify_chunk, write_chunks, write_source}'),
     -- Supabase Auth, which has USAGE on private, finds one function there
     ('supabase_auth_admin', 'private', '{
         custom_access_token_hook}'),

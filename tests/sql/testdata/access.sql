@@ -37,6 +37,12 @@ insert into test.calls values
     ('plan_reindex', $$ api.plan_reindex(test.id('{brand}/run'), 'faq', '{brand}-open',
         test.hashes('{""}', '{"{brand} lantern costs 5 €"}'), '{""}', '{local}') p
         where p.kept = 1 $$),
+    ('preview_source', $$ api.preview_source('faq', '{brand}-open',
+        test.hashes('{""}', '{"{brand} lantern costs 5 €"}'), '{""}', '{local}') p
+        where p.kept = 1 $$),
+    ('preview_listing', $$ api.preview_listing('{x}') p
+        where p.chunks = cardinality(test.chunk_ids('{brand}')) $$),
+    ('embedding_quota', 'api.embedding_quota()'),
     ('start_reindex', $$ api.start_reindex(false) s where s.tenant = '{brand}' $$),
     ('apply_reindex', $$ api.apply_reindex(test.id('{brand}/run'), 0, 'faq', '{brand}-open',
         '{"title": "x", "language": "en", "visibility": "public"}', test.hashes('{""}', '{new}'),
