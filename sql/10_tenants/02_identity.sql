@@ -10,7 +10,7 @@ as $$
 -- every policy asks: plpgsql keeps its plans, while Postgres before 18 plans a SQL function anew for
 -- each statement that calls it. So it reads the claims here too, and not by private.claims()
 declare
-    v_claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
+    v_claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
     v_user_id uuid := nullif(v_claims ->> 'sub', '')::uuid;
     v_claimed text := v_claims -> 'app_metadata' ->> 'tenant_id';
     v_named text := nullif(current_setting('porchlight.tenant', true), '');

@@ -330,7 +330,7 @@ as $$
 -- every policy asks: plpgsql keeps its plans, while Postgres before 18 plans a SQL function anew for
 -- each statement that calls it. So it reads the claims here too, and not by private.claims()
 declare
-    v_claims jsonb := nullif(current_setting('request.jwt.claims', true), '');
+    v_claims jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
     v_user_id uuid := nullif(v_claims ->> 'sub', '')::uuid;
     v_claimed text := v_claims -> 'app_metadata' ->> 'tenant_id';
     v_named text := nullif(current_setting('porchlight.tenant', true), '');
@@ -2008,17 +2008,19 @@ grant execute on function private.rank_chunks to authenticated, service_role;
 -- One exact search per index: a vector meets only vectors of its own model.
 -- Exact: every chunk of the brand is compared, so a small brand beside a big one loses nothing.
 
-create function private.similarities(
-    p_tenant_id uuid, p_index text, p_model text, p_embedding extensions.vector,
-    out index app.embedding_indexes, out ids uuid[], out similarities double precision[])
+create function private.embedding_index(
+    p_name text, p_model text, p_embedding extensions.vector)
+returns app.embedding_indexes
 language plpgsql stable
 set search_path = ''
-set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
 as $$
+declare
+    v_index app.embedding_indexes;
 begin
-    select i.* into index from app.embedding_indexes i where i.name = p_index and i.model = p_model;
+    select i.* into v_index
+    from app.embedding_indexes i where i.name = p_name and i.model = p_model;
     -- dimensions are compared here too, since an empty table would compare nothing
-    if not found or extensions.vector_dims(p_embedding) <> index.dimensions then
+    if not found or extensions.vector_dims(p_embedding) <> v_index.dimensions then
         raise exception using errcode = 'PT422', message = 'model_mismatch';
     end if;
     -- the cosine of a zero vector is NaN, and NaN passes every threshold
@@ -2026,7 +2028,22 @@ begin
         raise exception using errcode = 'PT400', message = 'bad_request',
             detail = 'the vector has no direction';
     end if;
+    return v_index;
+end
+$$;
+comment on function private.embedding_index is
+    'The row of an index. A vector without direction, or not of the model and dimensions of the index, '
+    'ends the call.';
+grant execute on function private.embedding_index to authenticated, service_role;
 
+create function private.similarities(
+    p_tenant_id uuid, p_index text, p_embedding extensions.vector,
+    out ids uuid[], out similarities double precision[])
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan -- or a small brand is planned anew each time
+as $$
+begin
     if p_index = 'primary' then
         select array_agg(e.chunk_id),
             array_agg(1 - (e.embedding operator(extensions.<=>) p_embedding))
@@ -2049,8 +2066,7 @@ begin
 end
 $$;
 comment on function private.similarities is
-    'The row of an index, and the cosine of every chunk of the brand in it. A vector without '
-    'direction, or not of the model and dimensions of the index, ends the call.';
+    'The cosine of every chunk of the brand in an index.';
 grant execute on function private.similarities to authenticated, service_role;
 
 create function api.match_chunks_primary(
@@ -2062,10 +2078,11 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities(t.id, 'primary', p_model, p_embedding) s
+    cross join private.embedding_index('primary', p_model, p_embedding) i
+    cross join private.similarities(t.id, i.name, p_embedding) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
-    cross join private.rank_chunks(t.id, s.index, s.ids, s.similarities, l.ids, l.bm25, l.matched,
+    cross join private.rank_chunks(t.id, i, s.ids, s.similarities, l.ids, l.bm25, l.matched,
         p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_primary is
@@ -2082,10 +2099,11 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities(t.id, 'fallback', p_model, p_embedding) s
+    cross join private.embedding_index('fallback', p_model, p_embedding) i
+    cross join private.similarities(t.id, i.name, p_embedding) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
-    cross join private.rank_chunks(t.id, s.index, s.ids, s.similarities, l.ids, l.bm25, l.matched,
+    cross join private.rank_chunks(t.id, i, s.ids, s.similarities, l.ids, l.bm25, l.matched,
         p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_fallback is
@@ -2102,10 +2120,11 @@ set search_path = ''
 begin atomic
     select r.*
     from private.required_tenant_id() t (id)
-    cross join private.similarities(t.id, 'local', p_model, p_embedding) s
+    cross join private.embedding_index('local', p_model, p_embedding) i
+    cross join private.similarities(t.id, i.name, p_embedding) s
     left join private.question_terms(t.id, nullif(p_question, '')) q on true
     left join private.lexical_scores(t.id, q.words, q.lexemes, cardinality(s.ids)) l on true
-    cross join private.rank_chunks(t.id, s.index, s.ids, s.similarities, l.ids, l.bm25, l.matched,
+    cross join private.rank_chunks(t.id, i, s.ids, s.similarities, l.ids, l.bm25, l.matched,
         p_dense_weight, p_limit, now()) r;
 end;
 comment on function api.match_chunks_local is

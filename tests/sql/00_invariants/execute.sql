@@ -19,7 +19,7 @@ insert into expected values
         begin_turn, finish_turn, reserve_call, stored_turn}'),
     ('authenticated,service_role', 'private', '{
         abandon_reindexes, add_member, add_platform_admin, chunk_hash, claim_source, claims,
-        diff_source, embedding_quota, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
+        diff_source, embedding_index, embedding_quota, fail_source, finish_reindex, index_chunk_ids, index_coverage, is_admin,
         is_service, is_superseded, lexical_scores, list_tenants, lock_source, lock_sources,
         plan_reindex, put_embeddings, question_terms, rank_chunks, register_tenant,
         reindex_summary, removal, removal_limit, renew_reindex, require_functions, require_newest, require_run,

@@ -19,11 +19,12 @@ as $$
     select right(s.source_key || '/' || array_position(s.chunk_ids, r.chunk_id) - 1, 12),
         r.is_relevant, r.is_stale,
         r.score, r.similarity
-    from private.similarities(test.id('one'), 'local', 'all-MiniLM-L6-v2', test.at_cosine(1)) d
+    from private.embedding_index('local', 'all-MiniLM-L6-v2', test.at_cosine(1)) i
+    cross join private.similarities(test.id('one'), 'local', test.at_cosine(1)) d
     cross join private.question_terms(test.id('one'), p_question) q
     left join private.lexical_scores(test.id('one'), q.words, q.lexemes, cardinality(d.ids)) l
         on true
-    cross join private.rank_chunks(test.id('one'), d.index, d.ids, d.similarities, l.ids, l.bm25,
+    cross join private.rank_chunks(test.id('one'), i, d.ids, d.similarities, l.ids, l.bm25,
         l.matched, p_dense_weight, 50, p_now) r
     join app.sources s on s.id = r.source_id
 $$;
