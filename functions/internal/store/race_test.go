@@ -37,6 +37,16 @@ func (f fixture) openWide(t *testing.T, connections int32) *store.Store {
 	return s
 }
 
+// begin begins a turn. On a busy machine a connection may not be made in time; who is told so comes back.
+func begin(ctx context.Context, s *store.Store, p identity.Principal, q turn.Question) (b turn.Begun, err error) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if b, err = s.BeginTurn(ctx, p, q, shared); code(err) != problem.DatabaseUnavailable {
+			break
+		}
+	}
+	return b, err
+}
+
 // race begins a turn of each racer at once, and returns how many may go on and the models that lead.
 func race(t *testing.T, s *store.Store, p identity.Principal, refusal problem.Code) (granted int, models map[string]int) {
 	t.Helper()
@@ -45,7 +55,7 @@ func race(t *testing.T, s *store.Store, p identity.Principal, refusal problem.Co
 	var all sync.WaitGroup
 	for range racers {
 		all.Go(func() {
-			b, err := s.BeginTurn(t.Context(), p, turn.Question{Text: "q"}, shared)
+			b, err := begin(t.Context(), s, p, turn.Question{Text: "q"})
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -203,7 +213,7 @@ func TestLedger_AddsUpAfterAStorm(t *testing.T) {
 func storm(ctx context.Context, s *store.Store, p identity.Principal, random *rand.Rand) error {
 	q := turn.Question{Text: "q", TurnID: uuid.NewString()}
 	for range 1 + random.IntN(2) {
-		b, err := s.BeginTurn(ctx, p, q, shared)
+		b, err := begin(ctx, s, p, q)
 		if isLimit(err) || err == nil && b.State != turn.Open {
 			return nil
 		}
