@@ -28,6 +28,8 @@ func TestReindex_AKilledBackendLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.server.database = own.AdminURL(own.Database())
+	// signed in once: of the connections of the sign-in more than one ends with each crash
+	rep, admin := b.server.rep(t, b.slug), b.server.admin(t, b.slug)
 	for n, c := range []struct {
 		name, lock  string
 		isServedNew bool
@@ -45,7 +47,6 @@ func TestReindex_AKilledBackendLosesNothing(t *testing.T) {
 			}
 			b.remove(t, retired)
 			b.write(t, "prices/stoves.md", priceList(daysAgo(2), "Ember Nook: "+nookPrices[1]))
-			rep, admin := b.server.rep(t, b.slug), b.server.admin(t, b.slug)
 			before := b.identities(t)
 
 			lock := b.server.hold(t, c.lock)
