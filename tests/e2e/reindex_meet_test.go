@@ -73,7 +73,7 @@ func (p person) meanwhile(path, body string) <-chan reply {
 // The click counts, or is told that the price is gone; it is never lost. C5
 func TestReview_AClickDuringAReindexIsNotLost(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	cases := []struct {
 		name, slug string
 		first      string // who comes first: "click" or "reindex"
 		price      string // of the new version
@@ -84,16 +84,22 @@ func TestReview_AClickDuringAReindexIsNotLost(t *testing.T) {
 		{"the reindex first, the price stays", "click-second", "reindex", "€60.00", http.StatusOK, daysAgo(0)},
 		{"the click first, the price changes", "click-changed", "click", "€80.00", http.StatusOK, ""},
 		{"the reindex first, the price changes", "click-late", "reindex", "€80.00", http.StatusNotFound, ""},
-	} {
+	}
+	// a server of their own, one after the other: the two that wait take all connections that a pooler may have
+	library, brands := t.TempDir(), map[string]ownBrand{}
+	for _, c := range cases {
+		brands[c.slug] = newBrand(t, library, c.slug, "{}", map[string]string{"prices/stoves.md": priceList(daysAgo(95), "Ember Nook: €60.00")})
+	}
+	s := open(t, options{name: "clicks", brands: library})
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			b := doorstep.addBrand(t, c.slug, "{}", map[string]string{"prices/stoves.md": priceList(daysAgo(95), "Ember Nook: €60.00")})
-			b.index(t)
+			b := brands[c.slug]
+			b.server = s
 			chunk := b.server.text(t, `select id::text from app.chunks where tenant_id = $1`, b.id(t))
 			// the document says that it was verified, but longer ago than the click
 			b.write(t, "prices/stoves.md", priceList(daysAgo(30), "Ember Nook: "+c.price))
-			admin, colleague := doorstep.admin(t, b.slug), doorstep.admin(t, b.slug)
-			row := doorstep.hold(t, `select from app.chunks where id = $1 for update`, chunk)
+			admin, colleague := s.admin(t, b.slug), s.admin(t, b.slug)
+			row := s.hold(t, `select from app.chunks where id = $1 for update`, chunk)
 			replies := map[string]<-chan reply{}
 			for n, who := range []string{c.first, map[string]string{"click": "reindex", "reindex": "click"}[c.first]} {
 				if who == "click" {
@@ -125,16 +131,16 @@ func TestReview_AClickDuringAReindexIsNotLost(t *testing.T) {
 // Two admins verify one price at once: both are told when, the later counts, by name. C6
 func TestReview_TwoClicksAtOnceAreBothTaken(t *testing.T) {
 	t.Parallel()
-	b := doorstep.addBrand(t, "two-clicks", "{}", map[string]string{"prices/stoves.md": priceList(daysAgo(95), "Ember Nook: €60.00")})
-	b.index(t)
-	if err := doorstep.exec(t.Context(), `update app.members set role = 'admin' where tenant_id = $1`, b.id(t)); err != nil {
+	b := newBrand(t, t.TempDir(), "two-clicks", "{}", map[string]string{"prices/stoves.md": priceList(daysAgo(95), "Ember Nook: €60.00")}).
+		serve(t, options{name: "two-clicks"})
+	if err := b.server.exec(t.Context(), `update app.members set role = 'admin' where tenant_id = $1`, b.id(t)); err != nil {
 		t.Fatal(err)
 	}
-	people := []person{doorstep.admin(t, b.slug), doorstep.rep(t, b.slug)} // who is an admin now
+	people := []person{b.server.admin(t, b.slug), b.server.rep(t, b.slug)} // who is an admin now
 	const chunkOf = `select id::text from app.chunks where tenant_id = $1`
 	path := "/v1/review/chunks/" + b.server.text(t, chunkOf, b.id(t)) + "/verify"
 	for range 5 {
-		row := doorstep.hold(t, `select from app.chunks where tenant_id = $1 for update`, b.id(t))
+		row := b.server.hold(t, `select from app.chunks where tenant_id = $1 for update`, b.id(t))
 		first, second := people[0].meanwhile(path, ""), people[1].meanwhile(path, "")
 		row.awaitBlocked(t, "2")
 		row.end(t, "commit")
