@@ -69,7 +69,8 @@ var (
 	handles      = regexp.MustCompile(`(?:^|[\s(,;:"'>|/])(@[\p{L}\d_][\p{L}\d_.]{1,40})`)
 	handleLabels = newPhrasebook(`twitter|instagram|insta|telegram|skype|discord|snapchat|tiktok|mastodon|wechat`,
 		`(?i:\s(?:handle|name|user|id))?[*_]*\s?:[*_ ]*@?([\p{L}\d_][\p{L}\d_.:#-]{2,60})`)
-	atRules = regexp.MustCompile(`^@(?:media|import|font-face|charset|keyframes|supports)$`)
+	isPackage = regexp.MustCompile(`^(?:-[\w-]+)?/\w`) // "@scope/name" of code
+	atRules   = regexp.MustCompile(`^@(?:media|import|font-face|charset|keyframes|supports)$`)
 )
 
 // profiles finds a person's page on a network, as an address or behind the network's name.
@@ -89,6 +90,9 @@ func names(v view) (found [][2]int) {
 	if strings.Contains(v.text, "@") {
 		for _, m := range handles.FindAllStringSubmatchIndex(v.text, -1) {
 			name := strings.TrimRight(v.text[m[2]:m[3]], "._")
+			if isPackage.MatchString(v.text[m[2]+len(name) : min(len(v.text), m[3]+40)]) {
+				continue
+			}
 			if strings.ContainsFunc(strings.ToLower(name), isLowerLetter) && !atRules.MatchString(name) {
 				found = append(found, [2]int{m[2], m[2] + len(name)})
 			}

@@ -163,3 +163,9 @@ func (p Policy) IsReviewed(today time.Time) bool {
 }
 
 func (p Policy) takes(k Kind) bool { return k == Literal || slices.Contains(p.kinds, k) }
+
+// Without is the policy that leaves a kind alone.
+func (p Policy) Without(k Kind) Policy {
+	p.kinds = slices.DeleteFunc(slices.Clone(p.kinds), func(other Kind) bool { return other == k })
+	return p
+}

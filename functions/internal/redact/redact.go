@@ -66,7 +66,10 @@ const between = "\n\n"
 const maxRounds = 16
 
 // Survivor is the error of a text in which something was left. It holds nothing of the text.
-type Survivor struct{ Kind Kind }
+type Survivor struct {
+	Kind Kind
+	Part int // the first part in which it is seen alone; -1 when it reaches over several
+}
 
 // Error names the kind.
 func (s *Survivor) Error() string { return string(s.Kind) + " was left after redaction" }
@@ -80,11 +83,14 @@ func (p Policy) Redact(parts []string) ([]string, error) {
 	for range maxRounds {
 		found := p.find(strings.Join(parts, between))
 		if len(found) == 0 {
-			return parts, p.check(parts)
+			if kind, ok := p.left(strings.Join(parts, between)); ok {
+				return nil, &Survivor{kind, p.partWith(kind, parts)}
+			}
+			return parts, nil
 		}
 		replace(parts, found)
 	}
-	return nil, &Survivor{p.find(strings.Join(parts, between))[0].kind}
+	return nil, &Survivor{p.find(strings.Join(parts, between))[0].kind, -1}
 }
 
 // replace puts a mark in each part that a find reaches into.

@@ -115,7 +115,7 @@ func TestRedact_LetsPass(t *testing.T) {
 		"The plan is a, b, c. 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16",
 		"Coordinates 52.520008, 13.404954; 10.0.0.1; 3.14159265",
 		"We reach 2 500 000 homes. Contact within 14 days, at most 10 000 000.",
-		"@media print { } and 100 % @ home",
+		"@media print { } and 100 % @ home, import '@tools-ai/sdk'",
 	} {
 		if got, err := redacted(t, text); err != nil || got != text {
 			t.Errorf("%q\n got %q, %v", text, got, err)
@@ -158,6 +158,30 @@ func TestRedact_StopsAtASurvivor(t *testing.T) {
 func TestRedact_ReadsThePartsAsOneText(t *testing.T) {
 	got, err := Everything().Redact([]string{"Phone", "467 3395", "DE89 3704 0044", "0532 0130 00 is it", ""})
 	if err != nil || strings.Join(got, "|") != "Phone|[phone]|[iban]|[iban] is it|" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// Where somebody has to look: the part that shows it alone, or none.
+func TestRedact_SaysInWhichPartSomethingIsLeft(t *testing.T) {
+	for _, tt := range []struct {
+		parts []string
+		want  int
+	}{
+		{[]string{"a title", "jane@intranet"}, 1},
+		{[]string{"jane@intranet", "text"}, 0},
+	} {
+		_, err := Everything().Redact(tt.parts)
+		var s *Survivor
+		if !errors.As(err, &s) || s.Part != tt.want {
+			t.Errorf("%q: %+v, want part %d", tt.parts, s, tt.want)
+		}
+	}
+}
+
+func TestPolicy_WithoutAKindLeavesItAlone(t *testing.T) {
+	got, err := Everything().Without(URL).Redact([]string{"https://mail.example/x jane@mail.example"})
+	if err != nil || got[0] != "https://mail.example/x [email]" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

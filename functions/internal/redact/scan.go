@@ -2,27 +2,36 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// check looks a second time. It reads copies in which what hides characters is undone: entities and
-// percent signs, raised digits, letters with a space or a sign between each two, words cut at the end
-// of a line. It runs the finders on each, and then patterns that are broader than theirs: a document
-// that is stopped for nothing is looked at by a person, one that slips through is not.
-func (p Policy) check(parts []string) error {
-	text := strings.Join(parts, between)
+// left looks a second time, for the kind of something that was left. It reads copies in which what hides
+// characters is undone: entities and percent signs, raised digits, letters with a space or a sign between
+// each two, words cut at the end of a line. It runs the finders on each, and then patterns that are
+// broader than theirs: a document that is stopped for nothing is looked at by a person, one that slips
+// through is not.
+func (p Policy) left(text string) (Kind, bool) {
 	open := flat(norm.NFKC.String(decoded(text)))
 	for _, copied := range distinct(flat(text), open, squeeze(open), joinLines(open)) {
 		if found := p.find(copied); len(found) > 0 {
-			return &Survivor{found[0].kind}
+			return found[0].kind, true
 		}
 		if kind, ok := p.broadly(look(copied).text); ok {
-			return &Survivor{kind}
+			return kind, true
 		}
 	}
-	return nil
+	return "", false
+}
+
+// partWith returns the index of the first part with something of the kind in it, or -1.
+func (p Policy) partWith(kind Kind, parts []string) int {
+	return slices.IndexFunc(parts, func(part string) bool {
+		found, ok := p.left(part)
+		return ok && found == kind
+	})
 }
 
 // flat is a text as its view shows it.
