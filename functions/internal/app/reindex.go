@@ -13,6 +13,7 @@ import (
 	"porchlight/functions/internal/ingest"
 	"porchlight/functions/internal/model"
 	"porchlight/functions/internal/problem"
+	"porchlight/functions/internal/redact"
 	"porchlight/functions/internal/store"
 	"porchlight/functions/internal/web"
 )
@@ -99,11 +100,15 @@ func (x Indexer) withLibrary(j Job, stored brandStore, slug string, work func(*i
 	if brand.Slug != slug {
 		return problem.New(problem.LibraryMismatch, errors.New("brand.yaml names another brand"))
 	}
+	policy, err := redact.ReadPolicy(fsys)
+	if err != nil {
+		return missingLibrary(err)
+	}
 	defaults := brand.Defaults()
 	defaults.Today = time.Now()
 	err = work(&ingest.Reindexer{
 		Library: ingest.NewFolder(fsys), Store: stored, Embedders: stored.embedders,
-		Profile: ingest.Doorstep(), Defaults: defaults, Progress: j.Progress,
+		Profile: ingest.Doorstep(), Defaults: defaults, Policy: policy, Progress: j.Progress,
 	})
 	if errors.Is(err, ingest.ErrEmptyLibrary) {
 		return missingLibrary(err)

@@ -2,8 +2,8 @@
 // reindex: list, load, chunk, compare by hash, embed what is missing, apply. What the database does
 // with it stands behind Store, what a model does behind Embedder.
 //
-// A file goes Load → Document → Chunk. A step that rewrites text, such as redaction, maps one
-// Document to another between the two; a new format is one more loader that makes sections.
+// A file goes Load → Redact → Chunk. A step that rewrites text, as Redact does, maps one Document to
+// another; a new format is one more loader that makes sections.
 package ingest
 
 import "porchlight/functions/internal/corpus"

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"porchlight/functions/internal/redact"
 )
 
 // Library is where the documents of one brand come from.
@@ -21,7 +23,7 @@ type Library interface {
 }
 
 // Folder is the library in a brand's folder. A key is the slash-separated path of a file in it, such
-// as "prices/homes.md". The brand's own files (brand.yaml and those that only tests and people read)
+// as "prices/homes.md". The brand's own files (brand.yaml, redaction.yaml and those that only tests and people read)
 // and everything whose name begins with a dot are no documents. Links are not followed.
 type Folder struct{ fsys fs.FS }
 
@@ -92,7 +94,7 @@ func (f Folder) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 
 func isDocument(name string) bool {
 	switch name {
-	case BrandFile, "questions.yaml", "canaries.txt", "README.md":
+	case BrandFile, redact.PolicyFile, "questions.yaml", "canaries.txt", "README.md":
 		return false
 	}
 	for _, part := range strings.Split(name, "/") {

@@ -78,7 +78,7 @@ func (r *Reindexer) Preview(ctx context.Context, store Previewer, sel Selection)
 	p.Sources = len(keys)
 	var listing []string
 	if sel.All && len(p.Failures) < len(keys) {
-		listing = keys
+		listing = listed(keys, p.Failures)
 	}
 	if p.Listing, err = store.PreviewListing(ctx, listing); err != nil {
 		return p, fmt.Errorf("preview: %w", err)
@@ -143,7 +143,7 @@ func (r *Reindexer) keys(ctx context.Context, sel Selection) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(keys))), nil
 }
 
-// read returns the document of that key and its chunks.
+// read returns the document of that key, redacted, and its chunks.
 func (r *Reindexer) read(ctx context.Context, key string) (Document, []corpus.Chunk, error) {
 	file, err := r.Library.Open(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,6 +155,9 @@ func (r *Reindexer) read(ctx context.Context, key string) (Document, []corpus.Ch
 	defer file.Close()
 	doc, err := Load(key, file, r.Defaults)
 	if err != nil {
+		return Document{}, nil, quiet(err, r.Policy)
+	}
+	if doc, err = Redact(doc, r.Policy, r.Defaults.Today); err != nil {
 		return Document{}, nil, err
 	}
 	chunks, err := Chunk(doc, r.Profile)

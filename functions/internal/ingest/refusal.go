@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"porchlight/functions/internal/problem"
@@ -19,16 +21,28 @@ const (
 	Unreadable      = "unreadable"       // the library could not deliver it
 	EmbeddingFailed = "embedding_failed" // no vectors, so nothing of it was stored
 	StoreFailed     = "store_failed"     // the database did not take it
+
+	PolicyMissing     = "redaction_policy_missing"      // private, and the brand has no redaction.yaml
+	PolicyNotReviewed = "redaction_policy_not_reviewed" // private, and nobody has put a name under it
+	NotRedacted       = "not_redacted"                  // private, and personal data is left in it
 )
 
-// Refusal says why one document was not indexed. What was indexed of it before stays. Apart from Err
-// it holds nothing of the document but names: of a column, a field, an unknown type.
+// Refusal says why one document was not indexed. What was indexed of it before stays, unless redaction
+// refused it: then a run over the whole library removes it. Apart from Err it holds nothing of the
+// document but names: of a column, a field, an unknown type.
 type Refusal struct {
 	Key    string // the document's key in the library
 	Reason string // one of the constants above
 	Line   int    // line of the file, from 1; 0 where no line is to blame
 	Detail string // one short clause for the person who has to repair it; may be empty
 	Err    error  // the cause, for the log; may be nil
+
+	hides string // the key in the library, where Key must not tell it
+}
+
+// withholds says that redaction refused the document of that key.
+func (r *Refusal) withholds(key string) bool {
+	return cmp.Or(r.hides, r.Key) == key && slices.Contains([]string{PolicyMissing, PolicyNotReviewed, NotRedacted}, r.Reason)
 }
 
 // Error names the document, the reason and the cause.

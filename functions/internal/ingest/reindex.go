@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"porchlight/functions/internal/problem"
+	"porchlight/functions/internal/redact"
 )
 
 // ErrEmptyLibrary is the error of a run over a library without documents. It removes nothing: an
@@ -28,6 +29,7 @@ type Reindexer struct {
 	Embedders []Embedder // at least one, each for another index
 	Profile   Profile
 	Defaults  Defaults
+	Policy    redact.Policy  // the zero value refuses every private document
 	Progress  func(Progress) // called after each source; may be nil
 }
 
@@ -40,7 +42,8 @@ type Progress struct {
 }
 
 // Run reindexes the selected sources, one after the other. A source that fails is recorded with its
-// reason, keeps what was indexed of it and does not stop the others: see Summary.Failures. The error
+// reason, keeps what was indexed of it (but see Refusal) and does not stop the others: see
+// Summary.Failures. The error
 // is for what ends the run itself: a bad selection, an empty or unreadable library, a store that
 // can't record, a context that ended.
 func (r *Reindexer) Run(ctx context.Context, sel Selection) (Summary, error) {
@@ -111,7 +114,7 @@ func (r *Reindexer) check(sel Selection) error {
 	return nil
 }
 
-// sources reindexes every selected source and returns their keys. After an error the listing says
+// sources reindexes every selected source and returns the keys of those that may stay. After an error the listing says
 // nothing about what the library lacks.
 func (r *Reindexer) sources(ctx context.Context, sel Selection, s *Summary) ([]string, error) {
 	keys, err := r.keys(ctx, sel)
@@ -120,15 +123,16 @@ func (r *Reindexer) sources(ctx context.Context, sel Selection, s *Summary) ([]s
 	}
 	s.Sources = len(keys)
 	for i, key := range keys {
-		p := Progress{Done: i + 1, Total: len(keys), Key: key}
-		if p.Status, p.Why, err = r.record(ctx, key, s); err != nil {
+		p, err := r.record(ctx, key, s)
+		if err != nil {
 			return nil, fmt.Errorf("reindex: %w", err)
 		}
+		p.Done, p.Total = i+1, len(keys)
 		if r.Progress != nil {
 			r.Progress(p)
 		}
 	}
-	return keys, nil
+	return listed(keys, s.Failures), nil
 }
 
 func (s Summary) status() Status {

@@ -22,6 +22,7 @@ type memory struct {
 	indexes     []string // registered, also those that no embedder fills
 	sources     map[string]*stored
 	open        bool
+	planned     []Apply           // what it was asked to plan
 	applied     []Apply           // those that wrote
 	vectors     int               // written
 	failed      map[string]string // key → reason
@@ -82,6 +83,7 @@ func (m *memory) RenewReindex(_ context.Context, run Run) error {
 
 func (m *memory) PlanReindex(_ context.Context, run Run, src corpus.Source, chunks []corpus.Chunk) (Plan, error) {
 	m.check(run)
+	m.planned = append(m.planned, Apply{Source: src, Chunks: chunks})
 	if err := m.planErr[src.Key]; err != nil {
 		return Plan{}, err
 	}

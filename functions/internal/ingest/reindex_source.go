@@ -11,31 +11,32 @@ import (
 
 // record reindexes one source and enters what came of it in the summary and, if it failed, in the
 // store. The error is for the run.
-func (r *Reindexer) record(ctx context.Context, key string, s *Summary) (status, why string, err error) {
+func (r *Reindexer) record(ctx context.Context, key string, s *Summary) (Progress, error) {
 	applied, err := r.source(ctx, s.Run, key)
 	if ctx.Err() != nil { // then the source is not to blame
-		return "", "", context.Cause(ctx)
+		return Progress{}, context.Cause(ctx)
 	}
 	var refusal *Refusal
 	switch code := problem.From(err).Code; {
 	case endsRun(err):
-		return "", "", err
+		return Progress{}, err
 	case err != nil && code == problem.NewerSnapshot:
 		s.Superseded++
-		return "superseded", string(code), r.Store.FailSource(ctx, s.Run, key, string(code))
+		return Progress{Key: key, Status: "superseded", Why: string(code)}, r.Store.FailSource(ctx, s.Run, key, string(code))
 	case errors.As(err, &refusal):
 		s.Failures = append(s.Failures, refusal)
-		return "error", refusal.Why(), r.Store.FailSource(ctx, s.Run, key, refusal.Why())
+		failed := Progress{Key: refusal.Key, Status: "error", Why: refusal.Why()} // its key: the file's may tell something
+		return failed, r.Store.FailSource(ctx, s.Run, failed.Key, failed.Why)
 	case err != nil:
-		return "", "", err
+		return Progress{}, err
 	}
 	s.add(applied.Counts)
 	if applied.Unchanged {
 		s.Unchanged++
-		return "unchanged", "", nil
+		return Progress{Key: key, Status: "unchanged"}, nil
 	}
 	s.Indexed++
-	return "ready", "", nil
+	return Progress{Key: key, Status: "ready"}, nil
 }
 
 // source brings one source up to date. An unchanged one is sent as keys and hashes alone.

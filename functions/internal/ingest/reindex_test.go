@@ -80,11 +80,11 @@ func TestReindex_WritesChangedFactsWithoutEmbedding(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.md": "---\nvisibility: public\n---\ntext"})
 	w.run(t)
 	w.primary.calls = nil
-	w.put("a.md", "---\nvisibility: private\n---\ntext")
+	w.put("a.md", "---\nvisibility: tenant\n---\ntext")
 	if got := w.run(t); got.Indexed != 1 || got.Added != 0 || w.primary.calls != nil {
 		t.Errorf("summary %+v, calls %q", got, w.primary.calls)
 	}
-	if v := w.store.sources["a.md"].source.Visibility; v != "private" {
+	if v := w.store.sources["a.md"].source.Visibility; v != "tenant" {
 		t.Errorf("visibility %q", v)
 	}
 }
