@@ -26,6 +26,7 @@ type cli struct {
 	User    userCmd    `cmd:"" help:"Create people who can sign in, and give them new passwords."`
 	Ingest  ingestCmd  `cmd:"" help:"Index the documents of a brand (the operator's way, straight to the database)."`
 	Reindex reindexCmd `cmd:"" help:"Start or watch a reindex on a running server, as a signed-in admin."`
+	Eval    evalCmd    `cmd:"" help:"Measure on labelled data that nobody wrote for this."`
 	Migrate migrateCmd `cmd:"" help:"Bring a database up to date."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
@@ -34,7 +35,7 @@ type cli struct {
 const (
 	exitFailed  = 1 // something went wrong; the message says what and what to do
 	exitUsage   = 2 // the command line was not understood
-	exitNothing = 3 // it worked, but there was no answer (ask) or not everything was indexed (ingest, reindex)
+	exitNothing = 3 // it worked, but there was no answer (ask), not everything was indexed (ingest, reindex) or a floor was missed (eval)
 )
 
 // exit ends the command with a code and, where words are due, a message.

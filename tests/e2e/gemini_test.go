@@ -39,6 +39,7 @@ func TestGemini(t *testing.T) {
 		"faq/hours.md":     "# Hours\n\nThe shop opens at nine.\n",
 		"articles/sheet.md": "---\ntitle: Sheet\nvisibility: private\n---\n# Sheet\n\n" +
 			"The price of the Ember Nook leaves a margin of 17 percent.\n",
+		"redaction.yaml": "reviewer: Ember Stoves\nreviewed_at: " + daysAgo(20) + "\n",
 	}).serve(t, options{name: "gemini", environment: []string{"GEMINI_API_KEY=" + geminiKey, "GEMINI_BASE_URL=" + provider.URL}})
 	b.server.told.add(geminiKey)
 	g := generative{b, provider}

@@ -82,6 +82,7 @@ type Score struct {
 type Half struct {
 	Name      string  `json:"name"` // "all", "even" or "odd"
 	Sentences int     `json:"sentences"`
+	Stopped   int     `json:"stopped"` // by the second look
 	Scores    []Score `json:"scores"`
 }
 
@@ -113,8 +114,11 @@ func Redaction(fsys fs.FS) ([]Half, error) {
 			if s.Text == "" {
 				continue
 			}
-			halves[0].add(s)
-			halves[1+i%2].add(s)
+			found := redact.Everything().Find(s.Text)
+			_, stopped := redact.Everything().Redact([]string{s.Text})
+			for _, h := range []*Half{&halves[0], &halves[1+i%2]} {
+				h.add(s, found, stopped != nil)
+			}
 		}
 		return nil
 	})
@@ -133,9 +137,11 @@ func Redaction(fsys fs.FS) ([]Half, error) {
 }
 
 // add scores one sentence.
-func (h *Half) add(s sentence) {
+func (h *Half) add(s sentence, found []redact.Found, isStopped bool) {
 	h.Sentences++
-	found := redact.Everything().Find(s.Text)
+	if isStopped {
+		h.Stopped++
+	}
 	for i, c := range claims() {
 		h.Scores[i].add(s, c, found)
 	}

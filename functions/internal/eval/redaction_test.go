@@ -25,6 +25,9 @@ func TestRedaction_FindsTheClaimedKindsInSharedData(t *testing.T) {
 		t.Errorf("%d sentences, %d and %d in the halves", halves[0].Sentences, halves[1].Sentences, halves[2].Sentences)
 	}
 	for _, h := range halves {
+		if h.Stopped > 0 { // nothing in the set hides what it holds
+			t.Errorf("%s: the second look stopped %d sentences", h.Name, h.Stopped)
+		}
 		for _, s := range h.Scores {
 			t.Logf("%-4s %-16s recall %.3f (%d of %d), precision %.3f (%d of %d)",
 				h.Name, s.Kind, s.Recall, s.Found, s.Labelled, s.Precision, s.Right, s.Reported)
@@ -39,7 +42,8 @@ const two = `[
 	{"full_text": "Grüße an jane@mail.example", "spans": [
 		{"entity_type": "EMAIL_ADDRESS", "entity_value": "jane@mail.example", "start_position": 9, "end_position": 26}]},
 	{"full_text": "jane-at-home, but bob@mail.example", "spans": [
-		{"entity_type": "EMAIL_ADDRESS", "entity_value": "jane-at-home", "start_position": 0, "end_position": 12}]}]`
+		{"entity_type": "EMAIL_ADDRESS", "entity_value": "jane-at-home", "start_position": 0, "end_position": 12}]},
+	{"full_text": "j a n e @ m a i l . e x a m p l e", "spans": []}]`
 
 func TestRedaction_CountsWhatIsMissedAndWhatIsWrong(t *testing.T) {
 	halves, err := Redaction(fstest.MapFS{
@@ -47,6 +51,11 @@ func TestRedaction_CountsWhatIsMissedAndWhatIsWrong(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i, want := range []int{1, 1, 0} {
+		if halves[i].Stopped != want {
+			t.Errorf("%s: %d stopped, want %d", halves[i].Name, halves[i].Stopped, want)
+		}
 	}
 	want := []Score{
 		{Kind: redact.Email, Labelled: 2, Found: 1, Recall: 0.5, Reported: 2, Right: 1, Precision: 0.5},

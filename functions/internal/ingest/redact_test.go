@@ -85,6 +85,33 @@ Ask w r e n@desk.example or wren [at] desk [dot] example. Margin: 12,50 €.
 	}
 }
 
+// Prices, products and rules pass: the private sheets of both brands come through as they are.
+func TestRedact_TakesNothingFromASheetOfPrices(t *testing.T) {
+	for _, brand := range []string{"glowmere-energy", "skeinwick-fibre"} {
+		fsys := os.DirFS(filepath.Join("..", "..", "..", "tests", "corpora", brand))
+		p, err := redact.ReadPolicy(fsys)
+		if err != nil || !p.IsReviewed(*day("2026-11-20")) {
+			t.Fatalf("%s: %v", brand, err)
+		}
+		file, err := fsys.Open("prices/internal-margins.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		doc, err := Load("prices/internal-margins.md", file, Defaults{})
+		if err != nil || doc.Source.Visibility != corpus.Private {
+			t.Fatalf("%s: %q, %v", brand, doc.Source.Visibility, err)
+		}
+		got, err := Redact(doc, p, *day("2026-11-20"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(doc, got); diff != "" {
+			t.Errorf("%s: %s", brand, diff)
+		}
+	}
+}
+
 func TestRedact_ReadsNestedMetadata(t *testing.T) {
 	before := Document{Source: corpus.Source{Key: "a.md", Visibility: corpus.Private, Metadata: map[string]any{
 		"list": []any{"x", "wren@desk.example"}, "map": map[string]any{"fax": "467 3395", "n": 12}, "card": 4111111111111111,
