@@ -19,7 +19,7 @@ const (
 // ats finds what stands for "@" at the beginning of a text: the sign with blanks around it, its escapes, the word in brackets, the
 // word in capitals or between dashes, the bare word. Each group is one of these.
 var ats = regexp.MustCompile(`^(?i)(\s{0,2}@\s{0,2}|&#0*64;|&#x0*40;|&commat;|%40)` +
-	`|^(?i)(\s*[\[({<|]+\s*(?:a|at|@|ät|arroba|arobase|klammeraffe)\s*[\])}>|]+\s*)` +
+	`|^(?i)(\s*[\[({<|]+\s*(?:a|at|@|ät|bei|arroba|arobase|klammeraffe)\s*[\])}>|]+\s*)` +
 	`|^(?i)(\s(?-i:AT)\s|[_-]at[_-])` +
 	`|^(?i)([ \n](?:at|arroba|arobase)[ \n])`)
 
@@ -27,7 +27,10 @@ var ats = regexp.MustCompile(`^(?i)(\s{0,2}@\s{0,2}|&#0*64;|&#x0*40;|&commat;|%4
 // blank, the word in brackets, the bare word.
 var dots = regexp.MustCompile(`^(?i)(\.|\s+\.\s?|%2e|&#0*46;|&#x0*2e;|&period;)` +
 	`|^(?i)(\s*[\[({<|]+\s*(?:dot|punkt|punto|point|ponto|\.)\s*[\])}>|]+\s*)` +
-	`|^(?i)([ \n]+(?:dot|punkt|punto|point|ponto)[ \n]+)`)
+	`|^(?i)(_dot_|-dot-|[ \n]+(?:dot|punkt|punto|point|ponto)[ \n]+)`)
+
+// joinedDot finds the word between dashes at the beginning of a text.
+var joinedDot = regexp.MustCompile(`^(?i)(?:_dot_|-dot-)`)
 
 // dotBefore finds a spelled dot at the end of a text.
 var dotBefore = regexp.MustCompile(`(?i)(?:\s*[\[({<|]+\s*(?:dot|punkt|punto|point|ponto|\.)\s*[\])}>|]+\s*| (?:dot|punkt|punto) )$`)
@@ -127,7 +130,7 @@ func hostEnd(text string, start int, takesWords bool) (end int, host string, isS
 		next := at
 		for next < len(text) {
 			r, size := utf8.DecodeRuneInString(text[next:])
-			if !isWordRune(r) && r != '-' || next-at > 63*utf8.UTFMax {
+			if !isWordRune(r) && r != '-' || next-at > 63*utf8.UTFMax || joinedDot.MatchString(text[next:min(len(text), next+5)]) {
 				break
 			}
 			next += size
@@ -171,8 +174,11 @@ func isImage(host string) bool { return regexpImage.MatchString(host) }
 
 var regexpImage = regexp.MustCompile(`^\dx\.(?:png|jpe?g|gif|svg|webp|avif)$`)
 
+// madeUpName is no word of a sentence: two words with a sign between, or letters and digits.
+var madeUpName = regexp.MustCompile(`^\p{L}+[._-]\p{L}[\p{L}._-]*$|^\p{L}+\d+$`)
+
 // isBareAddress judges "local at host": with a dot that is a word the host must end as hosts do and not
-// as an English sentence may; with a real dot it needs a label before it.
+// as an English sentence may; with a real dot it needs a label before it or a name that is no word.
 func isBareAddress(before, local, host string, isSpelled bool) bool {
 	if slices.Contains([]string{"us", "me", "him", "her", "them", "you", "now", "here", "uns", "nos"}, strings.ToLower(local)) {
 		return false
@@ -181,7 +187,7 @@ func isBareAddress(before, local, host string, isSpelled bool) bool {
 	if !isRealSuffix(host) {
 		return false
 	}
-	if mailLabel.MatchString(before) {
+	if mailLabel.MatchString(before) || !isSpelled && madeUpName.MatchString(local) {
 		return true
 	}
 	return isSpelled && !slices.Contains([]string{"is", "it", "at", "in", "to", "be", "me", "no", "so", "my", "us", "as", "am", "do", "art", "watch", "link"}, suffix)

@@ -66,13 +66,13 @@ func (c chain) digits(text string, i, j int) string {
 }
 
 // cardLabel finds, at the end of a text, that what follows is about a card.
-var cardLabel = regexp.MustCompile(`(?i)(?:\b(?:cards?|cc|credit|debit|visa|mastercard|amex|american express|maestro|diners|discover|jcb|unionpay|tarjeta|carte|carta)\b|karten?(?:nr|nummer)?\b)[^\n]{0,40}$`)
+var cardLabel = regexp.MustCompile(`(?i)(?:\b(?:cards?|cc|credit|debit|visa|mastercard|amex|american express|maestro|diners|discover|jcb|unionpay|tarjeta|carte|carta)\b|karten?(?:nr|nummer)?\b)[^\n]{0,40}\n?[^\n]{0,2}$`)
 
 // cards finds numbers of payment cards. Where a label speaks of a card, 12 to 19 digits with the right
 // check digit are one. Elsewhere it must also have an issuer's prefix and 14 to 16 digits, written
 // together or as cards print them: longer and shorter numbers that only look like one are too common.
 func cards(v view) (found [][2]int) {
-	for _, c := range chains(v.text, " -.") {
+	for _, c := range append(chains(v.text, " -."), chains(v.text, " -.\n")...) {
 		if c.end-c.start < 12 {
 			continue
 		}
@@ -85,7 +85,8 @@ func cards(v view) (found [][2]int) {
 					continue
 				}
 				digits := c.digits(v.text, i, j+1)
-				if isLabelled && isLabelledCard(digits) || n <= 16 && isCard(digits) && isPrintedCard(v.text[from:to]) {
+				hasBreak := strings.Contains(v.text[from:to], "\n") // then both are wanted: lines are lists too
+				if isLabelled && isLabelledCard(digits) && (!hasBreak || isCard(digits)) || n <= 16 && isCard(digits) && isPrintedCard(v.text[from:to]) {
 					found = append(found, [2]int{from, to})
 					i = j
 					break
@@ -111,7 +112,7 @@ func isPrintedCard(s string) bool {
 	return regexpPrintedCard.MatchString(s)
 }
 
-var regexpPrintedCard = regexp.MustCompile(`^(?:\d{14,16}|\d{4}(?: \d{4}){3}|\d{4}(?:-\d{4}){3}|\d{4}(?:\.\d{4}){3}|\d{4} \d{6} \d{4,5}|\d{4}-\d{6}-\d{4,5})$`)
+var regexpPrintedCard = regexp.MustCompile(`^(?:\d{14,16}|\d{4}(?: {1,2}\d{4}){3}|\d{4}(?:-\d{4}){3}|\d{4}(?:\.\d{4}){3}|\d{4} \d{6} \d{4,5}|\d{4}-\d{6}-\d{4,5})$`)
 
 // isLabelledCard spares cards that identify a telephone line: 89 is telecommunication (ITU-T E.118).
 func isLabelledCard(digits string) bool { return luhn(digits) && !strings.HasPrefix(digits, "89") }

@@ -49,11 +49,14 @@ func phoneIn(text string, c chain) (spans [][2]int, ok bool) {
 	} else if regexpWord.MatchString(text[end:]) {
 		return nil, false // a letter follows: a code
 	}
-	isAnnounced := phoneLabel.MatchString(left) || callWords.MatchString(left)
+	isAnnounced := phoneLabel.MatchString(left) || callWords.MatchString(left) || number[0] == '0' && letterLabel.MatchString(left)
 	isFollowed := labelAfter.MatchString(text[end:min(len(text), end+24)])
 	switch {
 	case strings.HasPrefix(strings.TrimLeft(number, "("), "+"):
 		ok = isInternational(digitsOf(number)) && !isAmount(text, c)
+		if m := restOfNumber.FindStringSubmatch(text[end:min(len(text), end+24)]); ok && m != nil && len(digitsOf(number+m[1])) <= 13 {
+			end += len(m[0]) - len(m[2])
+		}
 	case isNoPhone(text, c, left):
 	case isAnnounced || isFollowed:
 		ok = true
@@ -123,15 +126,18 @@ var regexpCountry = regexp.MustCompile(`^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6
 // extension finds what may follow a number to reach one desk.
 var extension = regexp.MustCompile(`(?i)^ ?(?:x|ext\.?|extension|durchwahl|dw|anexo|int\.) ?[.:]? ?\d{1,6}\b`)
 
-const phoneNouns = `phone|telephone|tel|tele|mobile|mob|cell|cellphone|cellular|fax|telefax|desk|direct line|hotline|landline|whatsapp|sms|handy|handynummer|telefon|telefonnummer|festnetz|durchwahl|rufnummer|mobilnummer|mobiltelefon|mobil|fon|telefono|teléfono|tlf|tfno|tfn|móvil|movil|celular|fijo|téléphone|portable|gsm|telefoon|cellulare|telemóvel|contact no|contact number|phone no`
+const phoneNouns = `phone|telephone|tel|tele|mobile|mob|cell|cellphone|cellular|fax|telefax|desk|direct line|hotline|landline|whatsapp|sms|handy|handynummer|telefon|telefonnummer|festnetz|durchwahl|rufnummer|mobilnummer|mobiltelefon|mobil|fon|telefono|teléfono|tlf|tfno|tfn|móvil|movil|celular|fijo|téléphone|portable|gsm|telefoon|cellulare|telemóvel|contact|kontakt|contacto|contact no|contact number|phone no|ph|my number|your number|his number|her number|meine nummer|mi número`
 
 // phoneLabel finds a label at the end of a text, with nothing but filling between it and the number.
-var phoneLabel = regexp.MustCompile(`(?i)(?:^|[^\p{L}])(?:` + phoneNouns + `)` +
+var phoneLabel = regexp.MustCompile(`(?i)(?:(?:^|[^\p{L}])(?:` + phoneNouns + `)|[☎☏✆📞📱📠])` +
 	`(?:[ \n.:=#*_|>()/,\x{FFFC}-]|\b(?:numbers?|no|nr|num|nummer|número|numero|is|are|ist|lautet|es|direct|office|home|work|private|privat|mobile|fax|or|und|and)\b)*$`)
+
+// letterLabel finds the labels of a business card at the end of a text.
+var letterLabel = regexp.MustCompile(`(?:^|[^\p{L}\d])[TMFP] ?[:.] ?$`)
 
 // callWords finds, at the end of a text, words that say to call, write to or reach a number.
 var callWords = regexp.MustCompile(`(?i)\b(?:call|dial|ring|text|phone|anrufen|llame|llamar|llama|marque)[ :]+$` +
-	`|\b(?:call|calls|called|calling|ring|dial|text|texts|sms|messages?|whatsapp|reach|reached|reachable|answering|answers?|contact|contacted|phone|registered|erreich\p{L}*|anruf\p{L}*|ruf\p{L}*|wähl\p{L}*|llam\p{L}*|contact\p{L}*|localiz\p{L}*)\b[^\n.;!?\d]{0,40}\b(?:at|on|to|via|under|unter|auf|an|al|en|registered|number|sie|nummer|número)[ :]*$`)
+	`|\b(?:call|calls|called|calling|ring|dial|text|texts|sms|messages?|whatsapp|reach|reached|reachable|answering|answers?|contact|contacted|phone|registered|erreich\p{L}*|anruf\p{L}*|ruf\p{L}*|wähl\p{L}*|llam\p{L}*|contact\p{L}*|localiz\p{L}*|rückruf\p{L}*)\b[^\n.;!?\d]{0,40}\b(?:at|on|to|via|under|unter|auf|an|al|en|registered|number|sie|nummer|número)[ :]*$`)
 
 // labelAfter finds a label behind a number: "-Fax", " office" at the end of a line.
 var labelAfter = regexp.MustCompile(`(?i)^(?: ?[-–(/,] ?| )(?:office|fax|mobile|cell|work|home|desk|phone|tel|telefon|direct|main|büro|mobil|handy|privat|móvil|oficina|casa|fijo)\b(?:[^\p{L}\d ]|\s*$|\s*\n| ?[|;,)])`)
@@ -139,6 +145,9 @@ var labelAfter = regexp.MustCompile(`(?i)^(?: ?[-–(/,] ?| )(?:office|fax|mobil
 // otherLabel finds, at the end of a text, a label of numbers that are of something else.
 var otherLabel = regexp.MustCompile(`(?i)\b(?:orders?|invoice|contract|customer|client|meter|articles?|items?|product|parts?|models?|serial|ticket|case|ref|reference|tracking|account|version|build|sku|ean|gtin|isbn|imei|mac|id|ids|code|zähler|kunden|bestell|rechnungs|vertrags|artikel|auftrags|serien|zählernummer|kundennummer|bestellnummer|rechnungsnummer|vertragsnummer|artikelnummer|auftragsnummer|seriennummer|pedido|factura|cliente|contrato|contador|artículo)` +
 	`(?:[ .:=#*_|-]|\b(?:numbers?|no|nr|num|nummer|id|code|número|is|ist|es)\b)*$`)
+
+// restOfNumber finds the other half of an international number on a line of its own.
+var restOfNumber = regexp.MustCompile(`^-?\n *(\d{3,8})([.,;)]?(?: *\n|$))`)
 
 // isNoPhone knows what has as many digits as a number to call and is none.
 func isNoPhone(text string, c chain, left string) bool {
@@ -170,8 +179,8 @@ var (
 	regexpCodeBefore  = regexp.MustCompile(`[-/.#_]$`)
 )
 
-// regexpNorthAmerican is 3-3-4 with signs between; areas and exchanges begin with 2 to 9.
-var regexpNorthAmerican = regexp.MustCompile(`^(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]{0,2}|[2-9]\d\d[ .-])[2-9]\d\d[ .-]\d{4}$`)
+// regexpNorthAmerican is 3-3-4 with signs between; areas begin with 2 to 9.
+var regexpNorthAmerican = regexp.MustCompile(`^(?:1[ .-])?(?:\([2-9]\d\d\)[ .-]{0,2}|[2-9]\d\d[ .-])\d{3}[ .-]\d{4}$`)
 
 // isBracketed says that a number begins with an area code in brackets, which is no year.
 func isBracketed(number string) bool {
