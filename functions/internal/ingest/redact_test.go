@@ -182,11 +182,11 @@ func TestReindex_LeavesNoTraceOfPersonalData(t *testing.T) {
 	secrets := []string{"halloway", "jane", "intranet", "467 3395", "4673395", "c01x00t47", "zonk@"}
 	const head = "---\nvisibility: private\ntopic: Wren Halloway\n---\n"
 	w := newWorld(t, map[string]string{
-		"a/clean.md":          head + "# Wren Halloway\n\nPassport: C01X00T47. Phone: 467 3395.",
-		"b/survivor.md":       head + "Wren Halloway, jane@intranet",
-		"c/wren-halloway.md":  head + "text",
-		"d/malformed.md":      "---\nvisibility: private\ntype: zonk@halloway.example\n---\ntext",
-		"f/public.md":         "all may read this",
+		"a/clean.md":         head + "# Wren Halloway\n\nPassport: C01X00T47. Phone: 467 3395.",
+		"b/survivor.md":      head + "Wren Halloway, jane@intranet",
+		"c/wren-halloway.md": head + "text",
+		"d/malformed.md":     "---\nvisibility: private\ntype: zonk@halloway.example\n---\ntext",
+		"f/public.md":        "all may read this",
 	})
 	w.Policy = policyOf(t, reviewed)
 

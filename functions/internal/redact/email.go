@@ -56,11 +56,16 @@ func emails(v view) (found [][2]int) {
 	return found
 }
 
+// opensAt finds a bracket that one of the words for "@" may follow.
+var opensAt = regexp.MustCompile(`^(?i)[\[({<|]{1,3}\s{0,2}[aäbk@]`)
+
 // atSigns returns where ats matches. It is tried only where one may begin.
 func atSigns(text string) (all [][]int) {
 	for i := 0; i < len(text); i++ {
 		start := i
 		switch c := text[i]; {
+		case strings.IndexByte("[({<|", c) >= 0 && !opensAt.MatchString(text[i:min(len(text), i+6)]):
+			continue
 		case strings.IndexByte("@&%[({<|", c) >= 0:
 			for start > max(0, i-2) && (text[start-1] == ' ' || text[start-1] == '\n') {
 				start--

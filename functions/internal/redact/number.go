@@ -81,12 +81,10 @@ func cards(v view) (found [][2]int) {
 			for j, n := i, 0; j < len(c.groups) && n <= 19; j++ {
 				n += c.groups[j].end - c.groups[j].start
 				from, to := c.groups[i].start, c.groups[j].end
-				if n < 12 || n > 19 || isGlued(v.text, from, to) {
+				if n < 12 || n > 19 {
 					continue
 				}
-				digits := c.digits(v.text, i, j+1)
-				hasBreak := strings.Contains(v.text[from:to], "\n") // then both are wanted: lines are lists too
-				if isLabelled && isLabelledCard(digits) && (!hasBreak || isCard(digits)) || n <= 16 && isCard(digits) && isPrintedCard(v.text[from:to]) {
+				if digits := c.digits(v.text, i, j+1); luhn(digits) && isCardAt(v.text, from, to, digits, isLabelled) {
 					found = append(found, [2]int{from, to})
 					i = j
 					break
@@ -114,8 +112,17 @@ func isPrintedCard(s string) bool {
 
 var regexpPrintedCard = regexp.MustCompile(`^(?:\d{14,16}|\d{4}(?: {1,2}\d{4}){3}|\d{4}(?:-\d{4}){3}|\d{4}(?:\.\d{4}){3}|\d{4} \d{6} \d{4,5}|\d{4}-\d{6}-\d{4,5})$`)
 
-// isLabelledCard spares cards that identify a telephone line: 89 is telecommunication (ITU-T E.118).
-func isLabelledCard(digits string) bool { return luhn(digits) && !strings.HasPrefix(digits, "89") }
+// isCardAt judges digits that pass the check. 89 is telecommunication (ITU-T E.118): a card for a telephone.
+// Over a line end a label alone is not enough: lines are lists too.
+func isCardAt(text string, from, to int, digits string, isLabelled bool) bool {
+	if isGlued(text, from, to) {
+		return false
+	}
+	if isLabelled && !strings.HasPrefix(digits, "89") && !strings.Contains(text[from:to], "\n") {
+		return true
+	}
+	return isCard(digits) && (isLabelled || len(digits) <= 16 && isPrintedCard(text[from:to]))
+}
 
 // isCard says that digits are of an issuer that gives out numbers of that length, and pass the check of
 // ISO/IEC 7812.

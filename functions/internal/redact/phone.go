@@ -49,24 +49,40 @@ func phoneIn(text string, c chain) (spans [][2]int, ok bool) {
 	} else if regexpWord.MatchString(text[end:]) {
 		return nil, false // a letter follows: a code
 	}
-	isAnnounced := phoneLabel.MatchString(left) || callWords.MatchString(left) || number[0] == '0' && letterLabel.MatchString(left)
-	isFollowed := labelAfter.MatchString(text[end:min(len(text), end+24)])
-	switch {
-	case strings.HasPrefix(strings.TrimLeft(number, "("), "+"):
+	if strings.HasPrefix(strings.TrimLeft(number, "("), "+") {
 		ok = isInternational(digitsOf(number)) && !isAmount(text, c)
 		if m := restOfNumber.FindStringSubmatch(text[end:min(len(text), end+24)]); ok && m != nil && len(digitsOf(number+m[1])) <= 13 {
 			end += len(m[0]) - len(m[2])
 		}
-	case isNoPhone(text, c, left):
-	case isAnnounced || isFollowed:
+		return [][2]int{{c.start, end}}, ok
+	}
+	switch {
+	case isAnnounced(left), number[0] == '0' && letterLabel.MatchString(left), labelAfter.MatchString(text[end:min(len(text), end+24)]):
 		ok = true
-	case regexpGluedBefore.MatchString(left) || regexpCodeBefore.MatchString(left):
+	case regexpGluedBefore.MatchString(left[max(0, len(left)-4):]) || regexpCodeBefore.MatchString(left[max(0, len(left)-1):]):
 	case strings.HasPrefix(number, "00"):
 		ok = isInternational(digitsOf(number)[2:])
 	default:
 		ok = regexpNorthAmerican.MatchString(number) || isBracketed(number)
 	}
-	return [][2]int{{c.start, end}}, ok
+	return [][2]int{{c.start, end}}, ok && !isNoPhone(text, c, left)
+}
+
+// isAnnounced says that a label or the words of a call end the text. A word of theirs is looked for first:
+// most numbers have none before them, and the patterns are long.
+func isAnnounced(left string) bool {
+	lower := strings.ToLower(left)
+	return mentions(lower, phoneNouns+"|☎|☏|✆|📞|📱|📠") && phoneLabel.MatchString(left) ||
+		mentions(lower, callStems) && callWords.MatchString(left)
+}
+
+func mentions(lower, words string) bool {
+	for word := range strings.SplitSeq(words, "|") {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // splitPhones looks for numbers in a chain of several, such as "030 1234567 / 040 7654321".
@@ -135,6 +151,9 @@ var phoneLabel = regexp.MustCompile(`(?i)(?:(?:^|[^\p{L}])(?:` + phoneNouns + `)
 // letterLabel finds the labels of a business card at the end of a text.
 var letterLabel = regexp.MustCompile(`(?:^|[^\p{L}\d])[TMFP] ?[:.] ?$`)
 
+// callStems are in every text that callWords finds.
+const callStems = `call|dial|ring|text|phone|llam|marque|sms|message|whatsapp|reach|answer|contact|registered|erreich|ruf|wähl|localiz`
+
 // callWords finds, at the end of a text, words that say to call, write to or reach a number.
 var callWords = regexp.MustCompile(`(?i)\b(?:call|dial|ring|text|phone|anrufen|llame|llamar|llama|marque)[ :]+$` +
 	`|\b(?:call|calls|called|calling|ring|dial|text|texts|sms|messages?|whatsapp|reach|reached|reachable|answering|answers?|contact|contacted|phone|registered|erreich\p{L}*|anruf\p{L}*|ruf\p{L}*|wähl\p{L}*|llam\p{L}*|contact\p{L}*|localiz\p{L}*|rückruf\p{L}*)\b[^\n.;!?\d]{0,40}\b(?:at|on|to|via|under|unter|auf|an|al|en|registered|number|sie|nummer|número)[ :]*$`)
@@ -142,8 +161,10 @@ var callWords = regexp.MustCompile(`(?i)\b(?:call|dial|ring|text|phone|anrufen|l
 // labelAfter finds a label behind a number: "-Fax", " office" at the end of a line.
 var labelAfter = regexp.MustCompile(`(?i)^(?: ?[-–(/,] ?| )(?:office|fax|mobile|cell|work|home|desk|phone|tel|telefon|direct|main|büro|mobil|handy|privat|móvil|oficina|casa|fijo)\b(?:[^\p{L}\d ]|\s*$|\s*\n| ?[|;,)])`)
 
+const otherNouns = `order|orders|invoice|contract|customer|client|meter|article|articles|item|items|product|part|parts|model|models|serial|ticket|case|ref|reference|tracking|account|version|build|sku|ean|gtin|isbn|imei|mac|id|ids|code|zähler|kunden|bestell|rechnungs|vertrags|artikel|auftrags|serien|zählernummer|kundennummer|bestellnummer|rechnungsnummer|vertragsnummer|artikelnummer|auftragsnummer|seriennummer|pedido|factura|cliente|contrato|contador|artículo`
+
 // otherLabel finds, at the end of a text, a label of numbers that are of something else.
-var otherLabel = regexp.MustCompile(`(?i)\b(?:orders?|invoice|contract|customer|client|meter|articles?|items?|product|parts?|models?|serial|ticket|case|ref|reference|tracking|account|version|build|sku|ean|gtin|isbn|imei|mac|id|ids|code|zähler|kunden|bestell|rechnungs|vertrags|artikel|auftrags|serien|zählernummer|kundennummer|bestellnummer|rechnungsnummer|vertragsnummer|artikelnummer|auftragsnummer|seriennummer|pedido|factura|cliente|contrato|contador|artículo)` +
+var otherLabel = regexp.MustCompile(`(?i)\b(?:` + otherNouns + `)` +
 	`(?:[ .:=#*_|-]|\b(?:numbers?|no|nr|num|nummer|id|code|número|is|ist|es)\b)*$`)
 
 // restOfNumber finds the other half of an international number on a line of its own.
@@ -152,7 +173,7 @@ var restOfNumber = regexp.MustCompile(`^-?\n *(\d{3,8})([.,;)]?(?: *\n|$))`)
 // isNoPhone knows what has as many digits as a number to call and is none.
 func isNoPhone(text string, c chain, left string) bool {
 	number := strings.Trim(text[c.start:c.end], "()+")
-	return otherLabel.MatchString(left) || isAmount(text, c) || regexpNoPhone.MatchString(number)
+	return mentions(strings.ToLower(left), otherNouns) && otherLabel.MatchString(left) || isAmount(text, c) || regexpNoPhone.MatchString(number)
 }
 
 // regexpNoPhone lists dates, times of opening, spans of years, addresses of machines, round thousands.
