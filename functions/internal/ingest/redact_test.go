@@ -85,6 +85,17 @@ Ask w r e n@desk.example or wren [at] desk [dot] example. Margin: 12,50 €.
 	}
 }
 
+func TestReadPolicy_OfAFolderWithoutOneIsNone(t *testing.T) {
+	fsys, folder, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if p, err := redact.ReadPolicy(fsys); err != nil || p.IsThere() {
+		t.Errorf("there %t, %v", p.IsThere(), err)
+	}
+}
+
 // Prices, products and rules pass: the private sheets of both brands come through as they are.
 func TestRedact_TakesNothingFromASheetOfPrices(t *testing.T) {
 	for _, brand := range []string{"glowmere-energy", "skeinwick-fibre"} {
