@@ -113,25 +113,25 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-    v_run record;
-    v_returned integer := 0;
+    v_runs private.turn_reservations[];
+    v_run private.turn_reservations;
 begin
-    for v_run in
-        select r.tenant_id, r.turn_id, r.run
+    -- all before the first is returned: a row that was changed in between would pass for locked
+    v_runs := array(
+        select r
         from private.turn_reservations r
         join app.turns t on t.tenant_id = r.tenant_id and t.id = r.turn_id
         join private.tenant_days d on d.tenant_id = r.tenant_id and d.day = r.day
         where r.state = 'open' and r.lease_ends_at < p_now
         -- waits for nobody, so it may come after all other locks
-        for no key update of r, t, d skip locked
-    loop
+        for no key update of r, t, d skip locked);
+    foreach v_run in array v_runs loop
         perform private.refund_turn(v_run.tenant_id, v_run.turn_id, v_run.run, p_now);
         perform private.close_calls(v_run.tenant_id, v_run.turn_id, v_run.run, '[]', p_now);
         update app.turns t set status = 'failed', finished_at = p_now
         where t.tenant_id = v_run.tenant_id and t.id = v_run.turn_id;
-        v_returned := v_returned + 1;
     end loop;
-    return v_returned;
+    return cardinality(v_runs);
 end
 $$;
 comment on function private.return_expired is

@@ -1,6 +1,6 @@
 -- The ledger: what a turn costs, whom, and what it gets back.
 begin;
-select plan(29);
+select plan(30);
 
 update app.tenants set time_zone = 'Europe/Berlin' where slug = 'one';
 create function pg_temp.ask(
@@ -111,6 +111,13 @@ select is(
 select results_eq(
     $$ select t.status, r.state from app.turns t join private.turn_reservations r on r.turn_id = t.id
     where t.id = test.id('t4') $$, $$ values ('failed', 'refunded') $$, 'and the turn has failed');
+
+update app.tenant_limits set turns_per_day = 1000, turns_per_minute = 1000;
+update private.installation set turns_per_day = 1000;
+select pg_temp.ask('dead ' || n, '2026-07-15 13:00:00+00') from generate_series(1, 120) n;
+select is(
+    private.return_expired('2026-07-15 14:00:00+00'), 120,
+    'all that have died are given back at once, also of one brand');
 
 -- the entries themselves
 select is(test.outcome(u), 'PT500', label)
