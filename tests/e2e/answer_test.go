@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,25 @@ func (a answer) titles() string {
 func (p person) ask(question string, headers ...string) answer {
 	p.t.Helper()
 	return p.askWith(map[string]string{"question": question}, headers...)
+}
+
+// askUntilServed comes back when it is told to, as a client does.
+func (p person) askUntilServed(question string) answer {
+	p.t.Helper()
+	for begun := time.Now(); ; {
+		r := p.post("/v1/ask", encode(p.t, map[string]string{"question": question}))
+		if r.status != http.StatusServiceUnavailable || time.Since(begun) > patience {
+			r.want(p.t, http.StatusOK, "")
+			a := readAnswer(p.t, r)
+			checkAnswer(p.t, a)
+			return a
+		}
+		seconds, err := strconv.Atoi(r.header.Get("Retry-After"))
+		if err != nil {
+			p.t.Errorf("Retry-After: %v", err)
+		}
+		time.Sleep(time.Duration(seconds) * time.Second)
+	}
 }
 
 func (p person) askWith(fields map[string]string, headers ...string) answer {

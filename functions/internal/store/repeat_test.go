@@ -56,6 +56,18 @@ func (f fixture) doors(t *testing.T) []door {
 			_, err := s.PlanReindex(t.Context(), f.bob, run, src, chunks, []string{"local"})
 			return err
 		}},
+		{"preview_source", runtime, true, func(s *store.Store) error {
+			_, err := s.PreviewSource(t.Context(), f.bob, src, chunks, []string{"local"})
+			return err
+		}},
+		{"preview_listing", runtime, true, func(s *store.Store) error {
+			_, err := s.PreviewListing(t.Context(), f.bob, []string{src.Key})
+			return err
+		}},
+		{"embedding_quota", runtime, true, func(s *store.Store) error {
+			_, err := s.EmbeddingQuota(t.Context(), f.bob)
+			return err
+		}},
 		{"get_reindex", runtime, true, func(s *store.Store) error {
 			_, err := s.GetReindex(t.Context(), f.bob, run)
 			return err
