@@ -153,10 +153,10 @@ func TestReindex_ABrokenDocumentFailsAlone(t *testing.T) {
 	})
 	b.index(t)
 	b.write(t, "prices/pipes.csv", "Pipe,Price\nShort flue,€44.00,too many\n")
-	b.write(t, "prices/bytes.md", "# Price\n\nThe grate costs 12 \x80.\n")
+	b.write(t, "prices/bytes.md", "# Price\n\nThe grate costs 12 \x81.\n")
 	b.write(t, "faq/hours.md", "# Hours\n\nThe shop opens at ten.\n")
 	b.write(t, "faq/void.md", "\n\n")
-	reasons := map[string]string{"prices/pipes.csv": "malformed", "prices/bytes.md": "not_utf8", "faq/void.md": "empty"}
+	reasons := map[string]string{"prices/pipes.csv": "malformed", "prices/bytes.md": "undecodable", "faq/void.md": "empty"}
 
 	i := b.ingest(t, 3) // the exit code says that not everything was indexed
 	if i.Status != "partial" || i.Sources != 5 || i.Indexed != 1 || i.Unchanged != 1 || i.Retired != 0 || len(i.Failures) != len(reasons) {

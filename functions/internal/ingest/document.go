@@ -6,7 +6,11 @@
 // another; a new format is one more loader that makes sections.
 package ingest
 
-import "porchlight/functions/internal/corpus"
+import (
+	"strings"
+
+	"porchlight/functions/internal/corpus"
+)
 
 // Document is what a loader made of one file: what it is and its text in reading order. All of its
 // text is normalised (corpus.Normalise) and no heading holds a line feed.
@@ -46,4 +50,19 @@ func (d Document) isEmpty() bool {
 		}
 	}
 	return true
+}
+
+// holds says that r stands in a heading or a block.
+func (d Document) holds(r rune) bool {
+	for _, s := range d.Sections {
+		for _, b := range s.Blocks {
+			if strings.ContainsRune(b.Text, r) {
+				return true
+			}
+		}
+		if strings.ContainsRune(strings.Join(s.Headings, ""), r) {
+			return true
+		}
+	}
+	return false
 }

@@ -13,11 +13,11 @@ import (
 // MaxBytes is the largest file that Load reads: 5 MB.
 const MaxBytes = 5 << 20
 
-// Load reads the file key from r and returns what it is and says. Its extension says how: Markdown
-// (.md), plain text (.txt) or a table (.csv). Every error is a *Refusal.
+// Load reads the file key from r and returns what it is and says. Its extension says how. Every error is
+// a *Refusal.
 func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	defer func() {
-		// The parsers are not ours: one document may break one, never the run.
+		// The parsers are not ours: one document may break one, never the run. // O05
 		if p := recover(); p != nil {
 			err = &Refusal{Key: key, Reason: Malformed, Detail: "its parser broke down", Err: fmt.Errorf("panic: %T", p)}
 		}
@@ -27,11 +27,11 @@ func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	if err != nil {
 		return Document{}, named(key, err)
 	}
-	text, err := read(r)
+	raw, err := read(r)
 	if err != nil {
 		return Document{}, named(key, err)
 	}
-	page, err := load(text)
+	page, err := load(raw)
 	if err != nil {
 		return Document{}, named(key, err)
 	}
@@ -39,47 +39,74 @@ func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	if err != nil {
 		return Document{}, named(key, err)
 	}
+	if page.isGuessed && !isWestern(source.Language) {
+		return Document{}, named(key, undecodable("Windows-1252, which it would be, does not write its language"))
+	}
 	doc = Document{Source: source, Sections: page.sections}
 	if doc.isEmpty() {
 		return Document{}, &Refusal{Key: key, Reason: Empty}
 	}
+	if doc.holds(utf8.RuneError) {
+		return Document{}, named(key, undecodable("U+FFFD stands where a character was lost"))
+	}
 	return doc, nil
 }
 
-// page is what a loader finds in the text of a file.
+// page is what a loader finds in a file.
 type page struct {
 	facts    map[string]fact // what the file says about itself
 	title    string          // its first top-level heading, if it has one
 	sections []Section
+
+	isGuessed bool // its bytes were read as Windows-1252, which nothing says
 }
 
-func loaderOf(key string) (func(text string) (page, error), error) {
-	switch extension := strings.ToLower(path.Ext(key)); extension {
-	case ".md":
-		return markdown, nil
-	case ".txt":
-		return plainText, nil
-	case ".csv":
-		return csvTable, nil
-	case "":
-		return nil, &Refusal{Reason: Unsupported, Detail: "the file has no extension"}
-	default:
-		return nil, &Refusal{Reason: Unsupported, Detail: clip(extension) + " files are not read"}
+// A loader makes a page of the bytes of a file. It refuses what it can't read as a whole.
+type loader func(raw []byte) (page, error)
+
+// loaders returns the loader of each extension. One more format is one more line.
+func loaders() map[string]loader {
+	return map[string]loader{
+		".md":  fromText(markdown),
+		".txt": fromText(plainText),
+		".csv": fromText(csvTable),
 	}
 }
 
-// read returns the text of r without a byte order mark. // O12
-func read(r io.Reader) (string, error) {
+// fromText makes a loader of one that reads decoded text.
+func fromText(load func(text string) (page, error)) loader {
+	return func(raw []byte) (page, error) {
+		text, err := decode(raw, "")
+		if err != nil {
+			return page{}, err
+		}
+		p, err := load(text)
+		mark, _ := byteOrderMark(raw)
+		p.isGuessed = mark == nil && !utf8.Valid(raw)
+		return p, err
+	}
+}
+
+func loaderOf(key string) (loader, error) {
+	extension := strings.ToLower(path.Ext(key))
+	if load, ok := loaders()[extension]; ok {
+		return load, nil
+	}
+	if extension == "" {
+		return nil, &Refusal{Reason: Unsupported, Detail: "the file has no extension"}
+	}
+	return nil, &Refusal{Reason: Unsupported, Detail: clip(extension) + " files are not read"}
+}
+
+func read(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	switch {
 	case err != nil:
-		return "", &Refusal{Reason: Unreadable, Err: err}
+		return nil, &Refusal{Reason: Unreadable, Err: err}
 	case len(b) > MaxBytes:
-		return "", &Refusal{Reason: TooLarge, Detail: fmt.Sprintf("more than %d MB", MaxBytes>>20)}
-	case !utf8.Valid(b):
-		return "", &Refusal{Reason: NotUTF8}
+		return nil, &Refusal{Reason: TooLarge, Detail: fmt.Sprintf("more than %d MB", MaxBytes>>20)}
 	}
-	return strings.TrimPrefix(string(b), "\uFEFF"), nil
+	return b, nil
 }
 
 func plainText(text string) (page, error) {

@@ -12,15 +12,19 @@ import (
 
 // The reasons of a Refusal. They are stable: people and programs read them in a run's report.
 const (
-	Empty           = "empty"            // no text in it
-	TooLarge        = "too_large"        // more than MaxBytes
-	NotUTF8         = "not_utf8"         // its bytes are not UTF-8 text
-	Unsupported     = "unsupported"      // no loader reads this kind of file
-	Malformed       = "malformed"        // its table, front matter or facts can't be read
-	Missing         = "missing"          // the library has no document of that key
-	Unreadable      = "unreadable"       // the library could not deliver it
-	EmbeddingFailed = "embedding_failed" // no vectors, so nothing of it was stored
-	StoreFailed     = "store_failed"     // the database did not take it
+	Empty           = "empty"               // no text in it
+	TooLarge        = "too_large"           // more bytes, entries or cells than a document may have
+	Undecodable     = "undecodable"         // its bytes are text in no encoding that can be told
+	Unsupported     = "unsupported"         // no loader reads this kind of file
+	Malformed       = "malformed"           // its table, front matter or facts can't be read
+	Damaged         = "damaged"             // the file is broken: a part of it is missing or wrong
+	Encrypted       = "encrypted"           // it opens only with a password
+	NoTextLayer     = "no_text_layer"       // it shows pictures of text
+	NoContent       = "no_readable_content" // there is text in it, but nothing that a person came for
+	Missing         = "missing"             // the library has no document of that key
+	Unreadable      = "unreadable"          // the library could not deliver it
+	EmbeddingFailed = "embedding_failed"    // no vectors, so nothing of it was stored
+	StoreFailed     = "store_failed"        // the database did not take it
 
 	PolicyMissing     = "redaction_policy_missing"      // private, and the brand has no redaction.yaml
 	PolicyNotReviewed = "redaction_policy_not_reviewed" // private, and nobody has put a name under it

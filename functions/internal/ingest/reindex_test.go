@@ -171,7 +171,7 @@ func TestReindex_FailsASourceByNameAndGoesOn(t *testing.T) {
 		breaks             func(*world)
 	}{
 		{name: "a file that became empty", text: "", reason: "empty"},
-		{name: "a file that is no text", text: "\xff", reason: "not_utf8"},
+		{name: "a file that is no text", text: "\xff", reason: "undecodable: its characters are in no encoding that can be told; save it as UTF-8"},
 		{name: "front matter that can't be read", text: "---\nverified_at: soon\n---\nx", reason: "malformed: line 2: verified_at is not a date like 2026-11-20"},
 		{name: "an index of another model", text: "second", reason: "store_failed: apply: model_mismatch", breaks: func(w *world) {
 			w.store.applyErr = map[string]error{"b.md": problem.New(problem.ModelMismatch, errors.New("second"))}
