@@ -15,13 +15,19 @@ import (
 // The delimiter is the one of ";", tab and "," that cuts the header into most columns (O13). A row
 // with another number of cells, or a bare quotation mark (O14), refuses the whole file with its line:
 // half a table is never read.
-func csvTable(raw string) (page, error) {
+func csvTable(raw string) (page, error) { return tablePage(raw, ';', '\t', ',') }
+
+// tsvTable is csvTable for values between tabs. A quotation mark is then mostly an inch mark: where the
+// file does not quote as CSV does, each line is a row as it stands.
+func tsvTable(raw string) (page, error) { return tablePage(raw, '\t') }
+
+func tablePage(raw string, delimiters ...rune) (page, error) {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(raw)
 	facts, body, lines, err := leadingComments(text)
 	if err != nil {
 		return page{}, err
 	}
-	table, err := readTable(body)
+	table, err := readTable(body, delimiters)
 	if err != nil {
 		var r *Refusal
 		if errors.As(err, &r) && r.Line > 0 {
@@ -68,22 +74,46 @@ func leadingComments(text string) (facts map[string]fact, rest string, lines int
 }
 
 // readTable returns the header and the rows of a table, all of the same length.
-func readTable(body string) ([][]string, error) {
+func readTable(body string, delimiters []rune) ([][]string, error) {
 	if strings.TrimSpace(body) == "" {
 		return nil, nil
 	}
+	body = strings.ReplaceAll(body, quotationMark, "")
 	delimiter, columns := rune(0), 1
-	for _, candidate := range []rune{';', '\t', ','} {
+	for _, candidate := range delimiters {
 		header, err := newCSVReader(body, candidate).Read()
 		if err == nil && len(header) > columns {
 			delimiter, columns = candidate, len(header)
 		}
 	}
-	if delimiter == 0 {
+	isTSV := len(delimiters) == 1
+	switch {
+	case isTSV && hasStrayQuotes(body):
+		return readCells(unquotedReader(body), strings.Count(firstLine(body), "\t")+1)
+	case delimiter == 0 && isTSV:
+		return nil, malformed(1, "the header has no second column; the delimiter is tab")
+	case delimiter == 0:
 		return nil, malformed(1, "the header has no second column; a delimiter is ; or tab or ,")
 	}
-	var table [][]string
-	for r := newCSVReader(body, delimiter); ; {
+	return readCells(newCSVReader(body, delimiter), columns)
+}
+
+// hasStrayQuotes says that a table between tabs does not quote as CSV does.
+func hasStrayQuotes(body string) bool {
+	for r := newCSVReader(body, '\t'); ; {
+		if _, err := r.Read(); err != nil {
+			return !errors.Is(err, io.EOF)
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n")
+	return line
+}
+
+func readCells(r *csv.Reader, columns int) (table [][]string, err error) {
+	for {
 		cells, err := r.Read()
 		var syntax *csv.ParseError
 		switch {
@@ -99,7 +129,7 @@ func readTable(body string) ([][]string, error) {
 			return nil, malformed(line, "%d cells, the header has %d", len(cells), columns)
 		}
 		for i, cell := range cells {
-			cells[i] = oneLine(cell)
+			cells[i] = oneLine(strings.ReplaceAll(cell, quotationMark, `"`))
 		}
 		table = append(table, cells)
 	}
@@ -109,4 +139,11 @@ func newCSVReader(body string, delimiter rune) *csv.Reader {
 	r := csv.NewReader(strings.NewReader(body))
 	r.Comma, r.FieldsPerRecord = delimiter, -1
 	return r
+}
+
+// quotationMark stands for one that quotes nothing. No text has it: normalising takes it out.
+const quotationMark = "\x01"
+
+func unquotedReader(body string) *csv.Reader {
+	return newCSVReader(strings.ReplaceAll(body, `"`, quotationMark), '\t')
 }

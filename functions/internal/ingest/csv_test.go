@@ -92,3 +92,38 @@ func FuzzCSV(f *testing.F) {
 		checkChunks(t, doc, Profile{Name: "tiny", MaxCharacters: minCharacters, Overlap: 20})
 	})
 }
+
+func TestTSV_ReadsValuesBetweenTabs(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"commas and semicolons are text", "plan\tfee, net\nFlex; new\t12,50\n", []string{"plan: Flex; new; fee, net: 12,50."}},
+		{"quoted as a spreadsheet does", "item\tnote\nRack\t\"two\nlines, 19\"\"\"\n", []string{`item: Rack; note: two lines, 19".`}},
+		{"inch marks", "item\tprice\nRack 19\"\t39\n\"Big\" pipe\t5\n", []string{`item: Rack 19"; price: 39.`, `item: "Big" pipe; price: 5.`}}, // O14
+		{"values to the last digit", "sku\tprice\n0049007199254740993\t1299.00\n", []string{"sku: 0049007199254740993; price: 1299.00."}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, texts(mustLoad(t, "a.tsv", tt.text))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTSV_RefusesTheWholeFileWithTheLine(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"a row without a tab", "a\tb\n1 2\n", "malformed: line 2: 1 cells, the header has 2"},
+		{"the same among inch marks", "a\tb\nRack 19\"\t2\n3\n", "malformed: line 3: 1 cells, the header has 2"},
+		{"semicolons", "a;b\n1;2\n", "malformed: line 1: the header has no second column; the delimiter is tab"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Load("a.tsv", strings.NewReader(tt.text), Defaults{})
+			if refusal, ok := err.(*Refusal); !ok || refusal.Why() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+}

@@ -162,6 +162,13 @@ func readsWestern(text string) bool {
 	return high*10 <= letters*4 && strange*20 <= high
 }
 
+// isGuessed says that nothing but their look says which encoding the bytes are in.
+func isGuessed(raw []byte) bool {
+	mark, _ := byteOrderMark(raw)
+	_, isUTF16 := looksUTF16(raw)
+	return mark == nil && !isUTF16 && !utf8.Valid(raw)
+}
+
 // isWestern says whether Windows-1252 has the letters of the language. In another one it may read well
 // and still be wrong, as "è" for the "č" of Czech.
 func isWestern(language string) bool {

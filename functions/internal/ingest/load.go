@@ -68,8 +68,10 @@ type loader func(raw []byte) (page, error)
 func loaders() map[string]loader {
 	return map[string]loader{
 		".md":  fromText(markdown),
+		".mdx": fromText(mdxPage),
 		".txt": fromText(plainText),
 		".csv": fromText(csvTable),
+		".tsv": fromText(tsvTable),
 	}
 }
 
@@ -81,8 +83,7 @@ func fromText(load func(text string) (page, error)) loader {
 			return page{}, err
 		}
 		p, err := load(text)
-		mark, _ := byteOrderMark(raw)
-		p.isGuessed = mark == nil && !utf8.Valid(raw)
+		p.isGuessed = isGuessed(raw)
 		return p, err
 	}
 }
