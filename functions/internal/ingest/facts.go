@@ -140,6 +140,28 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// isFactOfData says whether a name in data that was not written for us, such as a web page or JSON, is
+// one of our facts. A date or a visibility counts even when it is wrong or nearly spelled so, and is
+// then refused; a type, language or address counts only when it is one.
+func isFactOfData(name, value string) bool {
+	switch name {
+	case factTitle:
+		return true
+	case factType:
+		return slices.Contains(sourceTypes(), value)
+	case factLanguage:
+		return isLanguage(value)
+	case factURL:
+		return isWebAddress(value)
+	}
+	for _, known := range []string{factVisibility, factVerifiedAt, factValidFrom, factValidTo} {
+		if distance(name, known) <= 2 {
+			return true
+		}
+	}
+	return false
+}
+
 // given returns the facts that have a value, each on one line and normalised.
 func given(facts map[string]fact) map[string]fact {
 	f := map[string]fact{}

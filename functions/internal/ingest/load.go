@@ -72,6 +72,9 @@ func loaders() map[string]loader {
 		".txt": fromText(plainText),
 		".csv": fromText(csvTable),
 		".tsv": fromText(tsvTable),
+
+		".html": htmlPage,
+		".htm":  htmlPage,
 	}
 }
 

@@ -33,7 +33,7 @@ func markdown(raw string) (page, error) {
 		return page{}, malformed(lines+1+strings.Count(src[:at[0]], "\n"), "lists or quotations nested too deeply")
 	}
 	r := markdownReader{
-		src: src, firstLine: lines + 1, inline: goldmark.DefaultParser(), page: page{facts: facts},
+		src: src, firstLine: lines + 1, inline: goldmark.DefaultParser(), outline: outline{page: page{facts: facts}},
 	}
 	// Only block parsers: inline ones take minutes for a megabyte of "[a](".
 	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
@@ -47,13 +47,7 @@ type markdownReader struct {
 	src       string
 	firstLine int // of src in the file
 	inline    parser.Parser
-	page      page
-	outline   []outlineHeading // the headings above the current line
-}
-
-type outlineHeading struct {
-	level int
-	text  string
+	outline
 }
 
 // read files every top-level block. A block reaches from its first line to that of the next one, so
@@ -104,18 +98,6 @@ func (r *markdownReader) list(n *ast.List, end int) {
 	}
 }
 
-func (r *markdownReader) add(blocks ...Block) {
-	if len(r.page.sections) == 0 {
-		r.page.sections = append(r.page.sections, Section{})
-	}
-	section := &r.page.sections[len(r.page.sections)-1]
-	for _, b := range blocks {
-		if strings.TrimSpace(b.Text) != "" {
-			section.Blocks = append(section.Blocks, b)
-		}
-	}
-}
-
 func (r *markdownReader) heading(n *ast.Heading, source string) {
 	lines := make([]string, n.Lines().Len())
 	for i := range lines {
@@ -127,21 +109,7 @@ func (r *markdownReader) heading(n *ast.Heading, source string) {
 		r.add(Block{Kind: Paragraph, Text: source})
 		return
 	}
-	name := r.headingText(written)
-	for len(r.outline) > 0 && r.outline[len(r.outline)-1].level >= n.Level {
-		r.outline = r.outline[:len(r.outline)-1]
-	}
-	section := Section{}
-	if name != "" {
-		r.outline = append(r.outline, outlineHeading{n.Level, name})
-	}
-	for _, h := range r.outline {
-		section.Headings = append(section.Headings, h.text)
-	}
-	r.page.sections = append(r.page.sections, section)
-	if n.Level == 1 && r.page.title == "" {
-		r.page.title = name
-	}
+	r.open(n.Level, r.headingText(written))
 }
 
 // headingText returns what a reader sees of a heading: a link is its words, emphasis has no stars.
