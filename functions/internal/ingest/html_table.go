@@ -64,7 +64,7 @@ func gridOf(table *html.Node) [][]gridCell {
 			}
 			fill()
 			origin++
-			cell := gridCell{origin, inlineText(td), td.DataAtom == tag.Th || tr.Parent.DataAtom == tag.Thead}
+			cell := gridCell{origin: origin, text: inlineText(td), isHeader: td.DataAtom == tag.Th || tr.Parent.DataAtom == tag.Thead}
 			for range span(td, "colspan") {
 				if cells++; cells > maxCells || len(row) == maxColumns {
 					return nil

@@ -75,6 +75,7 @@ func loaders() map[string]loader {
 
 		".html": htmlPage,
 		".htm":  htmlPage,
+		".xlsx": xlsxPage,
 	}
 }
 
