@@ -129,7 +129,7 @@ func readCells(r *csv.Reader, columns int) (table [][]string, err error) {
 			return nil, malformed(line, "%d cells, the header has %d", len(cells), columns)
 		}
 		for i, cell := range cells {
-			cells[i] = oneLine(strings.ReplaceAll(cell, quotationMark, `"`))
+			cells[i] = cellText(strings.ReplaceAll(cell, quotationMark, `"`))
 		}
 		table = append(table, cells)
 	}

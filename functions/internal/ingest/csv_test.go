@@ -127,3 +127,11 @@ func TestTSV_RefusesTheWholeFileWithTheLine(t *testing.T) {
 		})
 	}
 }
+
+// What a reader sees of a cell in which somebody wrote markup; "<24h>" is none.
+func TestCSV_ReadsMarkupInCells(t *testing.T) {
+	got := texts(mustLoad(t, "a.csv", "q,a\nHow?,\"<p>See <a href='x'>our page</a>.</p><p style='display:none'>1 €</p>\"\n<24h>,a < b\n"))
+	if diff := cmp.Diff([]string{"q: How?; a: See our page.", "q: <24h>; a: a < b."}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -76,6 +76,7 @@ func loaders() map[string]loader {
 		".html": htmlPage,
 		".htm":  htmlPage,
 		".xlsx": xlsxPage,
+		".json": fromText(jsonPage),
 	}
 }
 

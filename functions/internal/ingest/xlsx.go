@@ -148,7 +148,7 @@ func sheetGrid(book *excelize.File, name string, layout sheetLayout) ([][]gridCe
 			if i < len(written) {
 				value = wholeNumber(value, written[i])
 			}
-			if value = oneLine(value); value != "" && !layout.isError[at] {
+			if value = cellText(value); value != "" && !layout.isError[at] {
 				row[i] = gridCell{origin: at.row*maxSheetColumns + at.column, text: value, isFigure: layout.isNumber[at]}
 			}
 		}
