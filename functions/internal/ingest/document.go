@@ -66,3 +66,15 @@ func (d Document) holds(r rune) bool {
 	}
 	return false
 }
+
+// isStandIn says that all of the document is what programs write where they found no text (O20).
+func (d Document) isStandIn() bool {
+	if len(d.Sections) != 1 || len(d.Sections[0].Blocks) != 1 {
+		return false
+	}
+	switch strings.ToLower(strings.Trim(d.Sections[0].Blocks[0].Text, "()[]<>*_-. \"'")) {
+	case "none", "null", "nil", "nan", "undefined", "n/a", "no content", "no text", "empty", "[object object]", "object object":
+		return true
+	}
+	return false
+}

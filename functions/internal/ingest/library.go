@@ -24,7 +24,8 @@ type Library interface {
 
 // Folder is the library in a brand's folder. A key is the slash-separated path of a file in it, such
 // as "prices/homes.md". The brand's own files (brand.yaml, redaction.yaml and those that only tests and people read)
-// and everything whose name begins with a dot are no documents. Links are not followed.
+// and everything whose name begins with a dot or with "~$" are no documents. Which of the others can be
+// read, loaders says; the rest is refused by name. Links are not followed.
 type Folder struct{ fsys fs.FS }
 
 // maxKey is the most characters that are stored of a key.
@@ -105,4 +106,9 @@ func isDocument(name string) bool {
 	return true
 }
 
-func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
+// isHidden says that a name is not one of the brand's: "~$" is what an office program calls the file of
+// one that is open.
+func isHidden(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "~$")
+}

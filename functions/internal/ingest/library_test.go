@@ -16,7 +16,7 @@ import (
 func TestFolder_ListsDocumentsOnly(t *testing.T) {
 	fsys := fstest.MapFS{}
 	for _, name := range []string{
-		"brand.yaml", "redaction.yaml", "questions.yaml", "canaries.txt", "README.md", ".hidden", ".git/config",
+		"brand.yaml", "redaction.yaml", "questions.yaml", "canaries.txt", "README.md", ".hidden", "prices/~$homes.xlsx", ".git/config",
 		"prices/.draft.md", "prices/homes.md", "prices/README.md", "faq/deutsch.md", "a.pdf",
 	} {
 		fsys[name] = &fstest.MapFile{Data: []byte("x")}

@@ -46,6 +46,9 @@ func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	if doc.isEmpty() {
 		return Document{}, &Refusal{Key: key, Reason: Empty}
 	}
+	if doc.isStandIn() {
+		return Document{}, &Refusal{Key: key, Reason: NoContent, Detail: "it holds only a word for nothing"}
+	}
 	if doc.holds(utf8.RuneError) {
 		return Document{}, named(key, undecodable("U+FFFD stands where a character was lost"))
 	}

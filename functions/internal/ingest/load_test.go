@@ -136,6 +136,19 @@ func TestLoad_RefusesWithKeyReasonAndLine(t *testing.T) {
 	}
 }
 
+// O20: what a program writes where it found no text is no text.
+func TestLoad_RefusesAWordForNothing(t *testing.T) {
+	for key, text := range map[string]string{"a.txt": "None\n", "a.md": "# Fees\n\n(no content)", "a.html": "<p>undefined</p>", "a.json": `"null"`} {
+		_, err := Load(key, strings.NewReader(text), Defaults{})
+		if r, ok := err.(*Refusal); !ok || r.Reason != NoContent {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if _, err := Load("a.txt", strings.NewReader("None of our plans has a setup fee."), Defaults{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLoad_TellsAReadErrorFromBadText(t *testing.T) {
 	broken := errors.New("disk gone")
 	_, err := Load("a.md", io.MultiReader(strings.NewReader("text"), iotest.ErrReader(broken)), Defaults{})

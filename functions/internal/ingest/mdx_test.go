@@ -67,7 +67,7 @@ func TestMDX_KeepsFactsAndLines(t *testing.T) {
 // What opens a thousand times and never closes ends, with a page or a reason.
 func TestMDX_EndsOnWhatNeverCloses(t *testing.T) {
 	for _, piece := range []string{"{", "<a ", "<a '", "<!--", "<script>", "`", "`a``", "{`", "{\"\\\"", "import {\n", "{<a>", "```\n", ":::", "export const a=1\n", "{'", "- {/*"} {
-		_, err := Load("a.mdx", strings.NewReader(strings.Repeat(piece, MaxBytes/8/len(piece))), Defaults{})
+		_, err := Load("a.mdx", strings.NewReader(strings.Repeat(piece, MaxBytes/32/len(piece))), Defaults{})
 		if refusal, ok := err.(*Refusal); err != nil && (!ok || refusal.Err != nil) {
 			t.Errorf("%q: %v", piece, err)
 		}
