@@ -44,6 +44,7 @@ func htmlPage(raw []byte) (page, error) {
 	removeUnseen(root)
 	r := htmlReader{title: title, kept: mainContent(root), counts: map[*html.Node]int{}}
 	r.page.facts = facts
+	r.top = onlyTopHeading(root)
 	if title != "" && !r.hasTopHeading(root) {
 		r.open(1, title)
 	}
@@ -106,6 +107,20 @@ func attribute(n *html.Node, name string) string {
 		}
 	}
 	return ""
+}
+
+// onlyTopHeading returns the top heading of a page that has one of them, which is then its title wherever
+// it stands.
+func onlyTopHeading(root *html.Node) (top *html.Node) {
+	for n := range root.Descendants() {
+		if n.DataAtom == tag.H1 {
+			if top != nil {
+				return nil
+			}
+			top = n
+		}
+	}
+	return top
 }
 
 // hasTopHeading says that a top heading of the page is kept.

@@ -64,12 +64,12 @@ func TestHTML_ReadsTablesByRowAndColumn(t *testing.T) {
 }
 
 // longText makes a page that the readability module takes for an article.
-var longText = strings.Repeat("<p>This inverter is built for roofs that look east and west, and it is quiet enough for a hallway, as many families say who have one.</p>", 12)
+var longText = strings.Repeat("<p>This inverter is built for roofs that look east and west, and it is quiet enough for a hallway, as many families say who have one and who would not give it away again.</p>", 12)
 
 // O08: a price beside the article and the rows of a table of properties are not lost.
 func TestHTML_KeepsPricesAndTablesBesideAnArticle(t *testing.T) {
 	doc := mustLoad(t, "a.html", "<html><body><div class=head><h1>Emberlight 5</h1></div><div class=story>"+longText+"</div>"+
-		"<aside><h3>Buy it</h3><span>39,90 €</span></aside><div class=x><table><tr><td>Weight<td>3 kg<tr><td>Power<td>5 kW</table></div>"+
+		"<aside class=extra><h3>Buy it</h3><span>39,90 €</span></aside><div class=supplemental><table><tr><td>Weight<td>3 kg<tr><td>Power<td>5 kW</table></div>"+
 		"<ul class=sidebar><li><a href=a>Other inverters of ours</a></ul></body></html>")
 	text := allText(doc)
 	for _, want := range []string{"39,90 €", "Weight: 3 kg.", "Power: 5 kW.", "look east and west", "# Emberlight 5"} {

@@ -16,6 +16,7 @@ import (
 type htmlReader struct {
 	outline
 	title string              // of the head of the page
+	top   *html.Node          // the only top heading, or nil
 	kept  map[*html.Node]bool // the elements of the main content, nil for all
 	line  strings.Builder     // the paragraph that is being gathered
 
@@ -89,7 +90,7 @@ func (r *htmlReader) keeps(n *html.Node) bool { return r.kept == nil || r.kept[n
 
 // keepsHeading says that a heading is kept itself or with what is in it, or is the title of the page.
 func (r *htmlReader) keepsHeading(n *html.Node) bool {
-	if r.keeps(n) {
+	if r.keeps(n) || n == r.top {
 		return true
 	}
 	for d := range n.Descendants() {
