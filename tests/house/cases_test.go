@@ -8,7 +8,7 @@ import (
 )
 
 // caseIDs are the cases that tests/README.md has to speak of: prefix and the numbers from 1.
-var caseIDs = map[string]int{"T": 18, "J": 25, "Q": 20, "E": 16, "C": 7, "I": 12, "D": 13}
+var caseIDs = map[string]int{"T": 18, "J": 25, "Q": 20, "E": 16, "C": 7, "I": 12, "D": 13, "U": 14}
 
 // faultIDs are the faults reported in public that it has to speak of.
 var faultIDs = strings.Fields("O36 O39 O40 O41 O64 O65 O66 O67 O68 O69 O72 O73 O74 O75 O76 O81 O82 O83 O84 O96 O99 O105 O108 O109 O111")

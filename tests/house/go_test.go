@@ -31,6 +31,7 @@ var imports = []struct {
 	{"github.com/jackc/pgx", []string{"functions/internal/store", "functions/local/postgres"}, "SQL goes through store"},
 	{"google.golang.org/genai", []string{"functions/internal/model"}, "a provider stays behind the interfaces of model"},
 	{"github.com/yalue/onnxruntime_go", []string{"functions/internal/model"}, "as genai"},
+	{"github.com/klippa-app/go-pdfium", []string{"functions/internal/pdf"}, "a PDF is parsed in a child process alone"},
 	{"github.com/aws/aws-lambda-go", []string{"functions/*"}, "handlers are ordinary http.Handlers; only a main knows Lambda"},
 	{"github.com/alecthomas/kong", []string{"functions/local"}, "only the command has a command line"},
 	{"log", []string{"functions/internal/web", "functions/internal/app", "functions/*"}, "only web logs; what wires it may make the logger"},
