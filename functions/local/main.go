@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"porchlight/functions/internal/pdf"
 	"porchlight/functions/internal/problem"
 )
 
@@ -47,6 +48,9 @@ type exit struct {
 func (e *exit) Error() string { return e.err.Error() }
 
 func main() {
+	if pdf.Child(os.Args, os.Stdin, os.Stdout) {
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:]))

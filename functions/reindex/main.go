@@ -3,12 +3,16 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/aws/aws-lambda-go/lambdaurl"
 
 	"porchlight/functions/internal/app"
+	"porchlight/functions/internal/pdf"
 )
 
 func main() {
-	lambdaurl.Start(app.Start(context.Background()).Reindex)
+	if !pdf.Child(os.Args, os.Stdin, os.Stdout) {
+		lambdaurl.Start(app.Start(context.Background()).Reindex)
+	}
 }

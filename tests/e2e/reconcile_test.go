@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -165,6 +166,45 @@ func TestReconcile_ADryRunTellsWhatTheRunThenDoes(t *testing.T) {
 	i := b.ingest(t, 3)
 	if i.Indexed != told.Differ || i.Retired != told.Retired || i.Added != told.Added || i.Kept != told.Kept {
 		t.Errorf("the run did %+v", i)
+	}
+}
+
+// onePage is a PDF with one line of text; without a line it is a page that shows nothing.
+func onePage(line string) string {
+	content := "BT /F1 12 Tf 72 700 Td (" + line + ") Tj ET"
+	if line == "" {
+		content = "10 10 100 100 re f"
+	}
+	return fmt.Sprintf(`%%PDF-1.4
+1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj
+2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj
+3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>> endobj
+4 0 obj <</Length %d>> stream
+%s
+endstream endobj
+5 0 obj <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>> endobj
+trailer <</Root 1 0 R>>
+`, len(content), content)
+}
+
+// A PDF answers with its page; one that only shows pictures, or is broken, is told by name and reason. S5 O03
+func TestReconcile_APDFAnswersOrSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	b := doorstep.addBrand(t, "pdf-stoves", "{}", map[string]string{
+		"faq/cellar.pdf": onePage("The wine cellar closes at half past five."), "faq/scan.pdf": onePage(""), "faq/broken.pdf": "%PDF-1.7 cut off",
+	})
+	var got struct {
+		Status   string
+		Failures []struct{ Key, Reason string }
+	}
+	decode(t, doorstep.run(t, "ingest", "--json", "--tenant", b.slug, "--library", b.dir, "--all").stdout, &got)
+	if got.Status != "partial" || len(got.Failures) != 2 || got.Failures[0].Key != "faq/broken.pdf" || !strings.HasPrefix(got.Failures[0].Reason, "damaged") ||
+		got.Failures[1].Key != "faq/scan.pdf" || !strings.HasPrefix(got.Failures[1].Reason, "no_text_layer") {
+		t.Errorf("%+v", got)
+	}
+	a := doorstep.rep(t, b.slug).ask("When does the wine cellar close?")
+	if a.Outcome != "answered" || !strings.Contains(a.said(), "half past five") || len(a.Sources) != 1 || !strings.Contains(a.Sources[0].Heading, "Page 1") {
+		t.Errorf("%s", a.body)
 	}
 }
 

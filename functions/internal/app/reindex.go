@@ -108,7 +108,7 @@ func (x Indexer) withLibrary(j Job, stored brandStore, slug string, work func(*i
 	defaults.Today = time.Now()
 	err = work(&ingest.Reindexer{
 		Library: ingest.NewFolder(fsys), Store: stored, Embedders: stored.embedders,
-		Profile: ingest.Doorstep(), Defaults: defaults, Policy: policy, Progress: j.Progress,
+		Profile: ingest.Doorstep(), Defaults: defaults, PDF: newPDF(), Policy: policy, Progress: j.Progress,
 	})
 	if errors.Is(err, ingest.ErrEmptyLibrary) {
 		return missingLibrary(err)

@@ -14,7 +14,7 @@ import (
 const MaxBytes = 5 << 20
 
 // Load reads the file key from r and returns what it is and says. Its extension says how. Every error is
-// a *Refusal.
+// a *Refusal. A PDF is not read here: see PDF.
 func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	defer func() {
 		// The parsers are not ours: one document may break one, never the run. // O05
@@ -35,6 +35,11 @@ func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	if err != nil {
 		return Document{}, named(key, err)
 	}
+	return page.document(key, d)
+}
+
+// document is what the page makes of the file key.
+func (page page) document(key string, d Defaults) (Document, error) {
 	source, err := describe(key, page, d)
 	if err != nil {
 		return Document{}, named(key, err)
@@ -42,7 +47,7 @@ func Load(key string, r io.Reader, d Defaults) (doc Document, err error) {
 	if page.isGuessed && !isWestern(source.Language) {
 		return Document{}, named(key, undecodable("Windows-1252, which it would be, does not write its language"))
 	}
-	doc = Document{Source: source, Sections: page.sections}
+	doc := Document{Source: source, Sections: page.sections}
 	if doc.isEmpty() {
 		return Document{}, &Refusal{Key: key, Reason: Empty}
 	}

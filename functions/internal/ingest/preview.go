@@ -153,7 +153,7 @@ func (r *Reindexer) read(ctx context.Context, key string) (Document, []corpus.Ch
 		return Document{}, nil, refuse(key, Unreadable, "", err)
 	}
 	defer file.Close()
-	doc, err := Load(key, file, r.Defaults)
+	doc, err := r.load(ctx, key, file)
 	if err != nil {
 		return Document{}, nil, quiet(err, r.Policy)
 	}

@@ -21,6 +21,7 @@ const (
 	Encrypted       = "encrypted"           // it opens only with a password
 	NoTextLayer     = "no_text_layer"       // it shows pictures of text
 	NoContent       = "no_readable_content" // there is text in it, but nothing that a person came for
+	TimedOut        = "timed_out"           // reading it took longer than a document may take
 	Missing         = "missing"             // the library has no document of that key
 	Unreadable      = "unreadable"          // the library could not deliver it
 	EmbeddingFailed = "embedding_failed"    // no vectors, so nothing of it was stored

@@ -29,6 +29,7 @@ type Reindexer struct {
 	Embedders []Embedder // at least one, each for another index
 	Profile   Profile
 	Defaults  Defaults
+	PDF       PDF            // nil: a PDF is refused
 	Policy    redact.Policy  // the zero value refuses every private document
 	Progress  func(Progress) // called after each source; may be nil
 }
