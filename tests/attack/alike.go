@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"porchlight/tests/served"
@@ -34,13 +35,11 @@ func alike(ctx context.Context, w *world, name string, who brand, token string, 
 		for turn := range 2 {
 			which := (pair + turn) % 2 // neither is always the first
 			make := []func(int) request{theirs, nones}[which]
-			q := make(pair)
-			begun := time.Now()
-			reply, err := w.Send(ctx, q.method, q.path, token, body(q))
+			reply, spent, err := w.sendWithinLimits(ctx, token, make(pair))
 			if err != nil {
 				return r, fmt.Errorf("%s: %w", name, err)
 			}
-			took[which] = append(took[which], time.Since(begun))
+			took[which] = append(took[which], spent)
 			said[which], status[which] = plain(reply), reply.Status
 			r.foreign += w.foreign(who, string(reply.Body))
 		}
@@ -54,6 +53,25 @@ func alike(ctx context.Context, w *world, name string, who brand, token string, 
 		status[0], status[1], unequal, millis(a), millis(b), millis((a - b).Abs()), millis(apart))
 	r.isHeld = unequal == 0 && r.foreign == 0 && (a-b).Abs() < apart
 	return r, nil
+}
+
+// sendWithinLimits sends a request that is let in: one beyond the person's minute waits for the next, since a
+// refusal says nothing of what was asked for.
+func (w *world) sendWithinLimits(ctx context.Context, token string, q request) (served.Reply, time.Duration, error) {
+	for {
+		begun := time.Now()
+		reply, err := w.Send(ctx, q.method, q.path, token, body(q))
+		spent := time.Since(begun)
+		seconds, notLimited := strconv.Atoi(reply.Header.Get("Retry-After"))
+		if err != nil || reply.Status != http.StatusTooManyRequests || notLimited != nil {
+			return reply, spent, err
+		}
+		select {
+		case <-ctx.Done():
+			return reply, spent, ctx.Err()
+		case <-time.After(time.Duration(seconds) * time.Second):
+		}
+	}
 }
 
 func body(q request) any {
