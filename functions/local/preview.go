@@ -86,7 +86,7 @@ func printPreview(p ingest.Preview, works []work, takes time.Duration) {
 		fmt.Println()
 	}
 	if takes > 0 {
-		fmt.Printf("  about %d minutes\n", minutes(takes))
+		fmt.Printf("  about %d min\n", minutes(takes))
 	}
 	printFailures(p.Failures)
 	if p.IsRefused() {
